@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A sample is one request and what became of it. Samples are kept as columns:
+ * one array per stage, per CPU place, per fate, all of the same length, index
+ * 0 being the first request of the round towards one target.
+ *
+ * Times are signed 64-bit nanoseconds on the run's axis: CLOCK_MONOTONIC minus
+ * the run's epoch. The peer's stages lie on the peer's own axis (its wall clock
+ * minus the run's wall epoch): differences between two peer stages mean
+ * something, a peer stage minus one of ours does not.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tare/err.h"
+
+/* "Nothing was observed here". Never a valid time, never printed as a number. */
+#define TARE_NO_TIME INT64_MIN
+/* The CPU could not be told. */
+#define TARE_NO_CPU ((int16_t)-1)
+
+/* X(id, name, help): the points where a stamp is taken, in causal order. */
+#define TARE_STAGES(X)                                                                   \
+	X(DUE, "due", "when the schedule called for the request")                        \
+	X(USER_TX, "user_tx", "just before the send call")                               \
+	X(KERNEL_TX, "kernel_tx", "kernel handed the request to the driver")             \
+	X(NIC_TX, "nic_tx", "network card put it on the wire")                           \
+	X(PEER_NIC_RX, "peer_nic_rx", "peer's network card received it")                 \
+	X(PEER_RX, "peer_rx", "peer's kernel received it")                               \
+	X(PEER_USER, "peer_user", "peer's process saw it")                               \
+	X(PEER_TX, "peer_tx", "peer's process sent the reply")                           \
+	X(PEER_NIC_TX, "peer_nic_tx", "peer's network card put the reply on the wire")   \
+	X(NIC_RX, "nic_rx", "our network card received the reply")                       \
+	X(KERNEL_RX, "kernel_rx", "our kernel received the reply")                       \
+	X(USER_RX, "user_rx", "the receive call returned")
+
+enum tare_stage {
+#define X(id, name, help) TARE_STAGE_##id,
+	TARE_STAGES(X)
+#undef X
+	TARE_STAGE_COUNT
+};
+
+/*
+ * X(id, name, from, to, help): named differences between stages. `path` is the
+ * one that is not a plain difference: wire (or stack, where the cards do not
+ * stamp) minus residence. `gap` is the time since the previous request left;
+ * only sources without a schedule of their own have it.
+ */
+#define TARE_SPANS(X)                                                                            \
+	X(RTT, "rtt", USER_TX, USER_RX, "send call to receive call")                             \
+	X(RESPONSE, "response", DUE, USER_RX, "from when it was due: what a waiting client feels") \
+	X(LATE, "late", DUE, USER_TX, "our own lateness: due to send call")                      \
+	X(TX, "tx", USER_TX, KERNEL_TX, "send call to driver")                                   \
+	X(TX_NIC, "tx_nic", KERNEL_TX, NIC_TX, "driver to wire")                                 \
+	X(WIRE, "wire", NIC_TX, NIC_RX, "wire to wire, the peer's host included")                \
+	X(RX_NIC, "rx_nic", NIC_RX, KERNEL_RX, "wire to kernel; interrupt moderation shows here") \
+	X(STACK, "stack", KERNEL_TX, KERNEL_RX, "driver to kernel, the peer's host included")    \
+	X(PATH, "path", KERNEL_TX, KERNEL_RX, "wire (or stack) without the peer's residence")    \
+	X(HOST, "host", PEER_NIC_RX, PEER_NIC_TX, "peer's host, wire to wire")                   \
+	X(RESIDENCE, "residence", PEER_RX, PEER_TX, "peer's kernel to peer's reply")             \
+	X(PEER_WAKE, "peer_wake", PEER_RX, PEER_USER, "peer's kernel to peer's process")         \
+	X(SERVICE, "service", PEER_USER, PEER_TX, "peer's process: seen to answered")            \
+	X(WAKE, "wake", KERNEL_RX, USER_RX, "kernel to our receive call")                        \
+	X(GAP, "gap", USER_TX, USER_TX, "time since the previous request left")
+
+enum tare_span {
+#define X(id, name, from, to, help) TARE_SPAN_##id,
+	TARE_SPANS(X)
+#undef X
+	TARE_SPAN_COUNT
+};
+
+/* What became of a request. sent = answered + overdue + lost + pending + error, always. */
+enum tare_fate {
+	TARE_PENDING,  /* younger than the timeout when the round was stopped */
+	TARE_ANSWERED,
+	TARE_OVERDUE,  /* answered after the timeout; its times are kept and counted */
+	TARE_LOST,     /* no answer within the timeout */
+	TARE_ERROR,    /* sent, then refused by the network; the reason is an errno */
+	TARE_NOT_SENT, /* the kernel did not accept it, or the slot was skipped */
+	TARE_FATE_COUNT
+};
+
+enum tare_flag {
+	TARE_FLAG_NO_KERNEL_TX = 1 << 0, /* asked for and did not arrive */
+	TARE_FLAG_NO_KERNEL_RX = 1 << 1,
+	TARE_FLAG_NO_NIC_TX = 1 << 2,
+	TARE_FLAG_NO_NIC_RX = 1 << 3,
+	TARE_FLAG_IMPOSSIBLE = 1 << 4,   /* a stamp broke the order of stages beyond the axis error and was dropped */
+	TARE_FLAG_CLOCK_STEP = 1 << 5,   /* the wall clock was stepped nearby: wall-clock stamps dropped */
+	TARE_FLAG_TRUNCATED = 1 << 6,    /* control data of the receive call was cut */
+	TARE_FLAG_INJECTED = 1 << 7,     /* the responder says it held this one on purpose */
+	TARE_FLAG_SKIPPED = 1 << 8,      /* slot skipped by --on-late skip */
+	TARE_FLAG_BATCHED = 1 << 9,      /* shares its USER_TX with the request before it */
+	TARE_FLAG_DUPLICATED = 1 << 10,  /* at least one more answer came */
+	TARE_FLAG_REORDERED = 1 << 11,   /* answered after a later request (RFC 4737 type-P-reordered) */
+	TARE_FLAG_GUESSED = 1 << 12,     /* the error message carried no payload: oldest open request taken */
+};
+
+enum tare_cpu_place { TARE_CPU_TX, TARE_CPU_RX, TARE_CPU_PEER_RX, TARE_CPU_PEER_TX, TARE_CPU_PLACES };
+
+/*
+ * One target in one round, sealed: pure data, borrowed, never owned. An array
+ * pointer is NULL when that thing was never observed in this series. `given_ns`
+ * carries spans that a source states directly (an imported log without stage
+ * times); where set it is used instead of the stages.
+ */
+struct tare_series {
+	size_t count;
+	const int64_t *at_ns[TARE_STAGE_COUNT];
+	const int64_t *given_ns[TARE_SPAN_COUNT];
+	const int16_t *cpu[TARE_CPU_PLACES];
+	const uint8_t *fate;    /* enum tare_fate; never NULL */
+	const uint16_t *flags;  /* enum tare_flag; NULL means all zero */
+	const uint16_t *reason; /* errno of ERROR and NOT_SENT; NULL means all zero */
+};
+
+TARE_API const char *tare_stage_name(enum tare_stage stage);
+TARE_API const char *tare_span_name(enum tare_span span);
+TARE_API const char *tare_span_help(enum tare_span span);
+TARE_API const char *tare_fate_name(enum tare_fate fate);
+/* Returns false when no span has this name. */
+TARE_API bool tare_span_by_name(const char *name, enum tare_span *ret_span);
+
+/* The span of request i, or TARE_NO_TIME unless every stage it needs was observed. */
+TARE_API int64_t tare_span_of(const struct tare_series *series, enum tare_span span, size_t i);
+
+/*
+ * The parts of request i's response: late, tx, stack, wake, in this order, whose
+ * sum is exactly `response`. A stage that was not observed folds into its
+ * neighbour: that part is 0 and its bit in the result is set (bit 1 tx, bit 3
+ * wake; bit 2 where nothing between send and receive was stamped, then `stack`
+ * holds the whole rtt). Returns -1 for a request without due, send and receive
+ * times.
+ */
+TARE_API int tare_response_parts(const struct tare_series *series, size_t i, int64_t ret_parts_ns[4]);
+
+/* True when the span can be computed for at least one request of the series. */
+TARE_API bool tare_span_exists(const struct tare_series *series, enum tare_span span);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Exact statistics of samples. Nothing is sorted as a whole and nothing is
+ * estimated: values are counted at 1 ns in a sparse table, so that every figure
+ * is the value of a real sample, whatever the order of adding or merging.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tare/err.h"
+#include "tare/run.h"
+#include "tare/sample.h"
+
+/* ---- percentiles: exact decimals and integer ranks ---- */
+
+/* "99.9" is 999/1000, never a double: ceil(99.9/100 x 10000) in IEEE doubles gives 9991. */
+struct tare_percentile {
+	uint64_t num, den;  /* 0 < num/den <= 1, reduced */
+	char text[16];      /* as written: "99.9" */
+	char key[20];       /* as a name: "p999" */
+};
+
+/* Accepts 0 < p <= 100 with up to 9 decimals, without sign or exponent. */
+TARE_API int tare_percentile_parse(const char *text, struct tare_percentile *ret_percentile,
+				   struct tare_err *err) TARE_MUST_USE;
+
+/* Nearest rank k = ceil(p x n), 1 <= k <= n (Hyndman-Fan type 1). n = 0 gives 0. */
+TARE_API uint64_t tare_rank(const struct tare_percentile *p, uint64_t n);
+
+/* How far a percentile can be trusted, by the number of samples behind its rank (n - k). */
+enum tare_grade {
+	TARE_GRADE_NONE,  /* 0 behind: not printed */
+	TARE_GRADE_WEAK,  /* 1 to 9: printed with '?' */
+	TARE_GRADE_THIN,  /* 10 to 99 */
+	TARE_GRADE_SOLID, /* 100 or more */
+};
+TARE_API enum tare_grade tare_grade_of(uint64_t behind);
+TARE_API const char *tare_grade_name(enum tare_grade grade);
+
+/* The smallest n at which percentile p has at least `behind` samples behind it. */
+TARE_API uint64_t tare_needed(const struct tare_percentile *p, uint64_t behind);
+
+/* ---- counting ---- */
+
+/* A multiset of 64-bit values, counted exactly. Memory follows the number of distinct places, not n. */
+struct tare_counts;
+TARE_API int tare_counts_open(struct tare_counts **ret_counts, struct tare_err *err) TARE_MUST_USE;
+TARE_API void tare_counts_free(struct tare_counts *counts); /* NULL is fine */
+TARE_API void tare_counts_clear(struct tare_counts *counts);
+/* Adds n values; entries equal to TARE_NO_TIME are passed over. */
+TARE_API int tare_counts_add(struct tare_counts *counts, const int64_t *values_ns, size_t n,
+			     struct tare_err *err) TARE_MUST_USE;
+TARE_API int tare_counts_merge(struct tare_counts *into, const struct tare_counts *from,
+			       struct tare_err *err) TARE_MUST_USE;
+TARE_API uint64_t tare_counts_n(const struct tare_counts *counts);
+/* Value of rank k (1 = smallest). k outside 1..n gives TARE_NO_TIME. */
+TARE_API int64_t tare_counts_at(const struct tare_counts *counts, uint64_t k);
+TARE_API uint64_t tare_counts_above(const struct tare_counts *counts, int64_t limit_ns);
+
+/* ---- the row of `tare stat` ---- */
+
+enum { TARE_PERCENTILES_MAX = 16 };
+
+struct tare_rules {
+	uint32_t percentiles;
+	struct tare_percentile percentile[TARE_PERCENTILES_MAX];
+	int64_t warmup;         /* first requests of a round kept apart; -1: as the round says */
+	int64_t stall_limit_ns; /* absolute limit; 0: stall_ratio x p50 of the round's rtt */
+	double stall_ratio;     /* 10 */
+};
+/* 50, 90, 99, 99.9, 99.99; warm-up as the round says; stalls above 10 x p50. */
+TARE_API void tare_rules_default(struct tare_rules *ret_rules);
+
+struct tare_ranked {
+	int64_t value_ns;       /* TARE_NO_TIME when the grade is none */
+	uint64_t rank, behind;
+	enum tare_grade grade;
+};
+
+/* One span of one target in one round, or merged over rounds (round = 0). */
+struct tare_row {
+	const char *file;       /* NULL for a live run */
+	int64_t run;            /* 0 when merged over runs */
+	uint32_t round;         /* 0 when merged */
+	const char *label;
+	const char *target;
+	const char *kind;
+	enum tare_span span;
+	uint64_t sent, n, lost, overdue, pending, error, not_sent;
+	uint64_t duplicate, reordered, foreign;
+	int64_t first_ns, second_ns;         /* the round's first two requests; TARE_NO_TIME if merged or unanswered */
+	int64_t min_ns, max_ns;
+	struct tare_ranked ranked[TARE_PERCENTILES_MAX];
+	int64_t pdv_ns;                      /* p99.9 - min (RFC 5481); TARE_NO_TIME where p99.9 has grade none */
+	uint64_t stalls;
+	int64_t stall_limit_ns;              /* TARE_NO_TIME: no limit could be set (nothing answered) or mixed */
+	int64_t resolution_ns;
+};
+
+/*
+ * Collects series in the order given and makes the rows: per series one row for
+ * rtt and one for each span asked for that exists; then, for targets with more
+ * than one round, merged rows. Strings of the records must outlive it.
+ */
+struct tare_stat;
+TARE_API int tare_stat_open(const struct tare_rules *rules, uint32_t span_mask, struct tare_stat **ret_stat,
+			    struct tare_err *err) TARE_MUST_USE;
+TARE_API void tare_stat_free(struct tare_stat *stat);
+TARE_API int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_record *record,
+			   struct tare_err *err) TARE_MUST_USE;
+/* Rows in print order, owned by `stat`, valid until the next add or free. */
+TARE_API int tare_stat_rows(struct tare_stat *stat, const struct tare_row **ret_rows, size_t *ret_count,
+			    struct tare_err *err) TARE_MUST_USE;

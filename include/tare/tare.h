@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * libtare: latency samples, their statistics and their recordings.
+ *
+ * Reading order: err.h (how failures are told), sample.h (what a sample is),
+ * run.h (what surrounds it), stat.h (figures), recording.h (files), axis.h
+ * (from several clocks to one axis).
+ *
+ * The library opens no socket, prints nothing and never exits. All functions
+ * may be called from any thread; one object is used by one thread at a time.
+ */
+#pragma once
+#include "tare/axis.h"
+#include "tare/err.h"
+#include "tare/recording.h"
+#include "tare/run.h"
+#include "tare/sample.h"
+#include "tare/stat.h"
