@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sockets and the kernel's stamps on them: resolving, opening, and reading
+ * datagrams with their control data. Functions used between requests return
+ * -errno and write no text.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#include "clock/clock.h"
+#include "tare/err.h"
+
+struct net_address {
+	struct sockaddr_storage storage;
+	socklen_t length;
+	char text[80];      /* numeric: "127.0.0.1:7000", "[fe80::1%eth0]:862", without port for ICMP */
+	char host[72];      /* numeric, without port and brackets */
+};
+
+/* A target or listener as written: "udp://[::1]:7000", "icmp://host". */
+struct net_url {
+	char scheme[16], host[256];
+	int port;           /* -1: none given */
+};
+int net_url_parse(const char *text, struct net_url *ret_url, struct tare_err *err) TARE_MUST_USE;
+/* Resolves once; family AF_UNSPEC, AF_INET or AF_INET6. */
+int net_resolve(const struct net_url *url, int family, struct net_address *ret_address, struct tare_err *err) TARE_MUST_USE;
+void net_address_text(struct net_address *address, bool with_port);
+
+/* What a receive call brought besides the bytes. */
+struct net_arrival {
+	clock_real kernel_rx;   /* ns 0: none */
+	int ttl;                /* -1: not asked or not told */
+	bool cut;               /* control data truncated */
+};
+
+/*
+ * Software receive stamps need a moment to be switched on in the kernel (a
+ * static key is flipped by a worker): the first packets have none. Opening a
+ * keeper once, at start, turns them on; net_keeper_wait returns when they arrive
+ * or after 100 ms.
+ */
+int net_keeper_open(void);
+
+/* SO_TIMESTAMPING flags tried one by one; *ret_got has those of `want` the kernel took. */
+enum net_stamp { NET_STAMP_RX = 1 << 0, NET_STAMP_TX = 1 << 1 };
+int net_stamps_on(int fd, unsigned want, unsigned *ret_got, struct tare_err *err) TARE_MUST_USE;
+int net_buffers(int fd, int bytes);   /* as large as allowed up to `bytes`; returns what the socket has now */
+
+/* One datagram, never blocking; bytes or -errno. arrival may be NULL: then no control data is read. */
+ssize_t net_receive(int fd, void *buffer, size_t room, struct net_arrival *ret_arrival);
+/* The same, telling the sender too. */
+ssize_t net_receive_from(int fd, void *buffer, size_t room, struct net_arrival *ret_arrival,
+			 struct sockaddr_storage *ret_from, socklen_t *ret_from_length);
