@@ -40,9 +40,9 @@ struct net_arrival {
 
 /*
  * Software receive stamps need a moment to be switched on in the kernel (a
- * static key is flipped by a worker): the first packets have none. Opening a
- * keeper once, at start, turns them on; net_keeper_wait returns when they arrive
- * or after 100 ms.
+ * static key is flipped by a worker): the first packets have none. A keeper,
+ * opened once at start and kept open, turns them on; it returns when they arrive or
+ * after 0.2 s. The descriptor, or -1 where the system has no such stamps.
  */
 int net_keeper_open(void);
 
