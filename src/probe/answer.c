@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Entering answers, stamps and refusals into the samples. Only what is ours and
+ * was really sent gets in; the rest is counted beside.
+ */
+#include <errno.h>
+
+#include "probe/probe.h"
+
+static struct raw_sample *sent_sample(struct probe_target *target, uint64_t number)
+{
+	if (number >= target->next || target->samples[number].user_tx_ns == 0)
+		return NULL;
+	return &target->samples[number];
+}
+
+static void enter_peer(struct raw_sample *sample, const struct probe_reply *reply)
+{
+	sample->peer_rx_ns = reply->peer_rx_ns;
+	sample->peer_user_ns = reply->peer_user_ns;
+	sample->peer_tx_ns = reply->peer_tx_ns;
+	sample->cpu_peer_rx = reply->cpu_peer_rx;
+	sample->cpu_peer_tx = reply->cpu_peer_tx;
+}
+
+void probe_answer(struct probe_target *target, const struct probe_reply *reply)
+{
+	struct raw_sample *sample = sent_sample(target, reply->number);
+	if (!sample) {
+		raw_increase(&target->counters->foreign, 1);
+		return;
+	}
+	if (sample->user_rx_ns) {
+		sample->flags |= TARE_FLAG_DUPLICATED;
+		raw_increase(&target->counters->duplicate, 1);
+		return;
+	}
+	sample->kernel_rx_ns = reply->kernel_rx.ns;
+	sample->cpu_rx = reply->cpu_rx;
+	if (reply->has_peer)
+		enter_peer(sample, reply);
+	if (reply->cut)
+		sample->flags |= TARE_FLAG_TRUNCATED;
+	if (reply->injected)
+		sample->flags |= TARE_FLAG_INJECTED;
+	if (reply->number + 1 < target->highest_answered) {
+		sample->flags |= TARE_FLAG_REORDERED;
+		raw_increase(&target->counters->reordered, 1);
+	} else {
+		target->highest_answered = reply->number + 1;
+	}
+	/* last, so that a reader of the spool sees an answer only when all of it is there */
+	atomic_signal_fence(memory_order_release);
+	sample->user_rx_ns = reply->user_rx.ns;
+	if (sample->reason == 0)
+		target->open--;
+	raw_increase(&target->counters->answered, 1);
+}
+
+void probe_foreign(struct probe_target *target)
+{
+	raw_increase(&target->counters->foreign, 1);
+}
+
+/* The oldest request still open among the last 1024: errors come back within microseconds to seconds. */
+static struct raw_sample *oldest_open(struct probe_target *target)
+{
+	uint64_t from = target->next > 1024 ? target->next - 1024 : 0;
+	for (uint64_t i = from; i < target->next; i++) {
+		struct raw_sample *sample = &target->samples[i];
+		if (sample->user_tx_ns && !sample->user_rx_ns && !sample->reason)
+			return sample;
+	}
+	return NULL;
+}
+
+void probe_refused(struct probe_target *target, uint64_t number, int error)
+{
+	bool guessed = number == PROBE_NO_NUMBER;
+	struct raw_sample *sample = guessed ? oldest_open(target) : sent_sample(target, number);
+	if (!sample || sample->reason || sample->user_rx_ns) {
+		raw_increase(&target->counters->unmatched_errors, 1);
+		return;
+	}
+	sample->reason = (uint16_t)error;
+	if (guessed)
+		sample->flags |= TARE_FLAG_GUESSED;
+	target->open--;
+}
+
+void probe_transmit_stamp(struct probe_target *target, uint64_t number, clock_real at)
+{
+	struct raw_sample *sample = sent_sample(target, number);
+	if (sample && !sample->kernel_tx_ns)
+		sample->kernel_tx_ns = at.ns;
+}

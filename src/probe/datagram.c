@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Sending and receiving datagrams with the least work between clock and system
+ * call. One message at a time costs least while one request is under way; when
+ * several arrive together the receiving side turns to batches by itself.
+ */
+#include "probe/datagram.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "clock/cpu.h"
+#include "net/stamps.h"
+
+/* An earlier request's ICMP error is reported once by the next call on the socket, which it does not concern. */
+static bool is_pending_error(int error)
+{
+	return error == ECONNREFUSED || error == EHOSTUNREACH || error == ENETUNREACH || error == EPROTO ||
+		error == ENOPROTOOPT || error == EHOSTDOWN || error == EACCES;
+}
+
+static int send_packets(struct probe_target *target, struct datagram *d, unsigned count)
+{
+	if (count == 1) {
+		ssize_t sent = send(target->fd, d->packets, d->packet_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+		return sent < 0 ? -errno : 1;
+	}
+	int sent = sendmmsg(target->fd, d->out, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return sent < 0 ? -errno : sent;
+}
+
+static clock_mono stamp_packets(struct probe_target *target, struct datagram *d, uint64_t first, unsigned count)
+{
+	clock_mono now = source_mono(target->clock);
+	if (d->format->stamp)
+		for (unsigned i = 0; i < count; i++)
+			d->format->stamp(d, datagram_packet(d, i), first + i, now);
+	return now;
+}
+
+static void note_sent(struct probe_target *target, struct datagram *d, uint64_t first, unsigned count, clock_mono now)
+{
+	uint16_t cpu = (uint16_t)(cpu_current() + 1);
+	for (unsigned i = 0; i < count; i++) {
+		struct raw_sample *sample = &target->samples[first + i];
+		sample->cpu_tx = cpu;
+		sample->user_tx_ns = now.ns;
+		if (i > 0)
+			sample->flags |= TARE_FLAG_BATCHED;
+	}
+	if (target->stamps & NET_STAMP_TX) {
+		for (unsigned i = 0; i < count; i++)
+			d->key_number[d->key_next++ % DATAGRAM_KEYS] = first + i;
+		target->stamps_awaited += count;
+	}
+}
+
+int datagram_send(struct probe_target *target, uint64_t first, unsigned count)
+{
+	struct datagram *d = datagram_of(target);
+	for (unsigned i = 0; i < count; i++)
+		d->format->prepare(d, datagram_packet(d, i), first + i);
+	clock_mono now = stamp_packets(target, d, first, count);
+	int sent = send_packets(target, d, count);
+	if (sent < 0 && is_pending_error(-sent)) {
+		datagram_drain_notices(target);
+		now = stamp_packets(target, d, first, count);
+		sent = send_packets(target, d, count);
+	}
+	if (sent > 0) {
+		note_sent(target, d, first, (unsigned)sent, now);
+	} else if ((target->stamps & NET_STAMP_TX) && sent != -EAGAIN) {
+		/* older kernels count refused sends too: start the numbering again rather than guess */
+		datagram_drain_notices(target);
+		net_stamps_restart(target->fd, target->stamps);
+		d->key_next = 0;
+		target->stamps_awaited = 0;
+	}
+	return sent;
+}
+
+static void take_message(struct datagram *d, const uint8_t *message, size_t bytes, clock_mono now, uint16_t cpu,
+	const struct net_arrival *arrival)
+{
+	struct probe_reply reply = {.user_rx = now, .kernel_rx = arrival->kernel_rx, .cpu_rx = cpu, .cut = arrival->cut};
+	if (d->format->read(d, message, bytes, &reply))
+		probe_answer(d->target, &reply);
+	else
+		probe_foreign(d->target);
+}
+
+static int drain_batch(struct probe_target *target, struct datagram *d)
+{
+	bool stamped = (target->stamps & NET_STAMP_RX) != 0;
+	for (unsigned i = 0; i < PROBE_BATCH_MAX; i++)
+		d->in[i].msg_hdr.msg_controllen = stamped ? NET_CONTROL_BYTES : 0;
+	int got = recvmmsg(target->fd, d->in, PROBE_BATCH_MAX, MSG_DONTWAIT, NULL);
+	clock_mono now = source_mono(target->clock);
+	if (got < 0)
+		return errno == EAGAIN ? 0 : datagram_drain_notices(target) + 1;
+	uint16_t cpu = (uint16_t)(cpu_current() + 1);
+	for (int i = 0; i < got; i++) {
+		struct net_arrival arrival = {.ttl = -1};
+		if (stamped)
+			net_arrival_of(&d->in[i].msg_hdr, &arrival);
+		take_message(d, d->buffers + (size_t)i * d->room, d->in[i].msg_len, now, cpu, &arrival);
+	}
+	d->lone = got > 1 ? 0 : d->lone + 1;
+	if (d->lone >= 16)
+		d->batching = false;
+	return got;
+}
+
+int datagram_drain(struct probe_target *target)
+{
+	struct datagram *d = datagram_of(target);
+	if (d->batching)
+		return drain_batch(target, d);
+	struct net_arrival arrival = {.ttl = -1};
+	ssize_t got =
+		net_receive(target->fd, d->buffers, d->room, target->stamps & NET_STAMP_RX ? &arrival : NULL);
+	if (got == -EAGAIN) {
+		d->lone = 0;
+		return 0;
+	}
+	clock_mono now = source_mono(target->clock);
+	if (got < 0)
+		return datagram_drain_notices(target) + 1;
+	take_message(d, d->buffers, (size_t)got, now, (uint16_t)(cpu_current() + 1), &arrival);
+	/* eight in a row without finding the socket empty: they come faster than one by one */
+	if (++d->lone >= 8) {
+		d->lone = 0;
+		d->batching = true;
+	}
+	return 1;
+}
+
+static void take_notice(struct probe_target *target, struct datagram *d, const struct net_notice *notice)
+{
+	uint64_t number = PROBE_NO_NUMBER;
+	if (!notice->is_stamp) {
+		if (!d->format->read_refused(d, notice->payload, notice->payload_bytes, &number))
+			number = PROBE_NO_NUMBER;
+		probe_refused(target, number, notice->error);
+		return;
+	}
+	uint32_t age = d->key_next - notice->key;
+	if (!notice->kernel_tx.ns || age == 0 || age > DATAGRAM_KEYS)
+		return;
+	probe_transmit_stamp(target, d->key_number[notice->key % DATAGRAM_KEYS], notice->kernel_tx);
+	if (target->stamps_awaited)
+		target->stamps_awaited--;
+}
+
+int datagram_drain_notices(struct probe_target *target)
+{
+	struct datagram *d = datagram_of(target);
+	struct net_notice notice;
+	int taken = 0;
+	while (taken < PROBE_BATCH_MAX && net_next_notice(target->fd, d->buffers, d->room, &notice) > 0) {
+		take_notice(target, d, &notice);
+		taken++;
+	}
+	if (taken == 0) {
+		/* an error without a message would keep poll() awake for ever: reading it clears it */
+		int error = 0;
+		socklen_t length = sizeof error;
+		getsockopt(target->fd, SOL_SOCKET, SO_ERROR, &error, &length);
+	}
+	return taken;
+}

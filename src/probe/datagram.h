@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What all kinds over datagram sockets share: batches, receive and transmit
+ * stamps, network errors. A kind adds only how a packet is written and read.
+ */
+#pragma once
+#include <stdint.h>
+
+#include "probe/probe.h"
+
+struct datagram;
+
+struct datagram_format {
+	/* Writes request `number` into a packet that was filled once at open. */
+	void (*prepare)(struct datagram *datagram, uint8_t *packet, uint64_t number);
+	/* Writes the send time into it; NULL where packets carry none. */
+	void (*stamp)(struct datagram *datagram, uint8_t *packet, uint64_t number, clock_mono user_tx);
+	/* Number and peer's stamps of an arrived message; false: not ours. */
+	bool (*read)(struct datagram *datagram, const uint8_t *message, size_t bytes, struct probe_reply *reply);
+	/* Number of a request that came back inside a network error; false: cannot be told. */
+	bool (*read_refused)(struct datagram *datagram, const uint8_t *packet, size_t bytes, uint64_t *ret_number);
+};
+
+/* The key ring is a power of two, larger than any number of transmit stamps under way. */
+enum { DATAGRAM_KEYS = 4096 };
+
+struct datagram {
+	struct probe_target *target;
+	const struct datagram_format *format;
+	size_t packet_bytes, packet_stride, room; /* room: of each receive buffer */
+	uint8_t *packets, *buffers;               /* PROBE_BATCH_MAX each */
+	struct mmsghdr *out, *in;
+	struct iovec *out_part, *in_part;
+	uint8_t *control;
+	unsigned lone;                            /* batches in a row that brought one message or none */
+	bool batching;
+	uint32_t key_next;                        /* kernel's count of stamped sends */
+	uint64_t *key_number;                     /* request of each key, a ring */
+
+	/* the kind's own */
+	uint64_t cookie;
+	uint16_t id;
+	bool v6, raw;
+};
+
+/*
+ * Opens target->fd as a connected socket with buffers, error queue and the stamps asked for, and the
+ * packets' memory; the caller then fills packets[0 .. PROBE_BATCH_MAX). type and protocol as socket(2).
+ */
+int datagram_open(struct probe_target *target, int type, int protocol, size_t packet_bytes,
+		  const struct datagram_format *format, struct tare_err *err) TARE_MUST_USE;
+static inline struct datagram *datagram_of(struct probe_target *target)
+{
+	return target->state;
+}
+static inline uint8_t *datagram_packet(struct datagram *datagram, unsigned i)
+{
+	return datagram->packets + i * datagram->packet_stride;
+}
+int datagram_send(struct probe_target *target, uint64_t first, unsigned count);
+int datagram_drain(struct probe_target *target);
+int datagram_drain_notices(struct probe_target *target);
+void datagram_close(struct probe_target *target);

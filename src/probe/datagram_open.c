@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opening and closing of datagram targets: everything the hot loop will touch is allocated here. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "net/stamps.h"
+#include "probe/datagram.h"
+
+enum { RECEIVE_ROOM_LEAST = 2048, SOCKET_BUFFER_BYTES = 8 << 20 };
+
+static int allocate(struct datagram *d)
+{
+	size_t cache_line = 64;
+	d->packet_stride = (d->packet_bytes + cache_line - 1) / cache_line * cache_line;
+	d->room = d->packet_bytes + 128 > RECEIVE_ROOM_LEAST ? d->packet_bytes + 128 : RECEIVE_ROOM_LEAST;
+	d->packets = calloc(PROBE_BATCH_MAX, d->packet_stride);
+	d->buffers = calloc(PROBE_BATCH_MAX, d->room);
+	d->out = calloc(PROBE_BATCH_MAX, sizeof *d->out);
+	d->in = calloc(PROBE_BATCH_MAX, sizeof *d->in);
+	d->out_part = calloc(PROBE_BATCH_MAX, sizeof *d->out_part);
+	d->in_part = calloc(PROBE_BATCH_MAX, sizeof *d->in_part);
+	d->control = calloc(PROBE_BATCH_MAX, NET_CONTROL_BYTES);
+	d->key_number = calloc(DATAGRAM_KEYS, sizeof *d->key_number);
+	return d->packets && d->buffers && d->out && d->in && d->out_part && d->in_part && d->control && d->key_number
+		? 0
+		: -1;
+}
+
+static void wire_up(struct datagram *d)
+{
+	for (unsigned i = 0; i < PROBE_BATCH_MAX; i++) {
+		d->out_part[i] = (struct iovec){.iov_base = datagram_packet(d, i), .iov_len = d->packet_bytes};
+		d->out[i].msg_hdr.msg_iov = &d->out_part[i];
+		d->out[i].msg_hdr.msg_iovlen = 1;
+		d->in_part[i] = (struct iovec){.iov_base = d->buffers + i * d->room, .iov_len = d->room};
+		d->in[i].msg_hdr.msg_iov = &d->in_part[i];
+		d->in[i].msg_hdr.msg_iovlen = 1;
+		d->in[i].msg_hdr.msg_control = d->control + i * NET_CONTROL_BYTES;
+	}
+	/* touch every page now: the first batch of a round must not meet page faults */
+	memset(d->buffers, 0, PROBE_BATCH_MAX * d->room);
+	memset(d->key_number, 0, DATAGRAM_KEYS * sizeof *d->key_number);
+}
+
+static int prepare_socket(struct probe_target *target, struct tare_err *err)
+{
+	int on = 1, fd = target->fd;
+	bool v6 = target->request.address.storage.ss_family == AF_INET6;
+	unsigned want = 0;
+	if (setsockopt(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVERR : IP_RECVERR, &on, sizeof on) != 0)
+		return tare_fail_errno(err, errno, "cannot ask for network errors of %s", target->request.address.text);
+	net_buffers(fd, SOCKET_BUFFER_BYTES);
+	if (target->request.stamps >= PROBE_STAMPS_KERNEL)
+		want |= NET_STAMP_RX;
+	if (want && target->request.transmit_stamps)
+		want |= NET_STAMP_TX;
+	if (want && net_stamps_on(fd, want, &target->stamps, err) < 0)
+		return -1;
+	if (connect(fd, (const struct sockaddr *)&target->request.address.storage, target->request.address.length) != 0)
+		return tare_fail_errno(err, errno, "cannot reach %s", target->request.address.text);
+	return 0;
+}
+
+int datagram_open(struct probe_target *target, int type, int protocol, size_t packet_bytes,
+	const struct datagram_format *format, struct tare_err *err)
+{
+	struct datagram *d = calloc(1, sizeof *d);
+	target->state = d;
+	if (!d)
+		return tare_fail_errno(err, ENOMEM, "cannot hold the packets of %s", target->request.address.text);
+	d->target = target;
+	d->format = format;
+	d->packet_bytes = packet_bytes;
+	d->v6 = target->request.address.storage.ss_family == AF_INET6;
+	d->cookie = pacer_mix(target->request.seed, 0);
+	d->id = (uint16_t)pacer_mix(target->request.seed, 1);
+	if (allocate(d) < 0)
+		return tare_fail_errno(err, ENOMEM, "cannot hold the packets of %s", target->request.address.text);
+	wire_up(d);
+	if (target->fd < 0)
+		target->fd = socket(d->v6 ? AF_INET6 : AF_INET, type | SOCK_CLOEXEC, protocol);
+	if (target->fd < 0)
+		return tare_fail_errno(err, errno, "cannot open a socket to %s", target->request.address.text);
+	return prepare_socket(target, err);
+}
+
+void datagram_close(struct probe_target *target)
+{
+	struct datagram *d = datagram_of(target);
+	if (target->fd >= 0)
+		close(target->fd);
+	target->fd = -1;
+	target->state = NULL;
+	if (!d)
+		return;
+	free(d->packets);
+	free(d->buffers);
+	free(d->out);
+	free(d->in);
+	free(d->out_part);
+	free(d->in_part);
+	free(d->control);
+	free(d->key_number);
+	free(d);
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The hot loop. Order of work, by what it does to the figures: requests that are
+ * due leave first (their lateness is ours), then arrivals are read (a reply waiting
+ * in the socket ages), and only in the slack before the next due time come
+ * transmit stamps and clock readings. Nothing moves the schedule.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "probe/probe.h"
+
+enum { LOOP_TARGETS_MAX = 64 };
+
+struct loop {
+	struct probe_round *round;
+	const struct clock_source *clock;
+	clock_mono last_reading;
+	int64_t guard_ns;      /* spinning: a failing receive call costs this much, so none is begun this close to due */
+	struct pollfd fds[LOOP_TARGETS_MAX];
+};
+
+/* Slack needed before the next due time for work that may take some microseconds. */
+#define SLACK_FOR_READING_NS ((int64_t)5000)
+#define SLACK_FOR_NOTICES_NS ((int64_t)10000)
+/* A transmit stamp is read once its request is answered or has been out this long. */
+#define NOTICE_AGE_NS ((int64_t)50000)
+
+static void take_reading(struct loop *loop)
+{
+	struct probe_readings *readings = &loop->round->readings;
+	uint64_t n = atomic_load_explicit(readings->count, memory_order_relaxed);
+	struct tare_reading reading = source_reading(loop->clock);
+	loop->last_reading = (clock_mono){reading.mono_after_ns};
+	if (n == readings->room)
+		n--; /* keeps the newest: the end of the round must be covered */
+	readings->reading[n] = reading;
+	atomic_store_explicit(readings->count, n + 1, memory_order_release);
+}
+
+static bool is_done(const struct probe_target *target)
+{
+	return target->next == target->count;
+}
+
+static void advance(struct probe_target *target, uint64_t slots)
+{
+	target->next += slots;
+	raw_increase(&target->counters->slots, slots);
+	if (!is_done(target))
+		target->next_due = pacer_due(&target->pacer, target->next);
+}
+
+/* The target whose turn comes first, NULL when all have sent everything. */
+static struct probe_target *first_due(const struct loop *loop)
+{
+	struct probe_target *first = NULL;
+	for (size_t i = 0; i < loop->round->target_count; i++) {
+		struct probe_target *target = loop->round->targets[i];
+		if (!is_done(target) && (!first || target->next_due.ns < first->next_due.ns))
+			first = target;
+	}
+	return first;
+}
+
+/* How many requests from target->next on are due now, at most a batch; writes their due times. */
+static unsigned count_due(struct probe_target *target, clock_mono now)
+{
+	unsigned count = 0;
+	while (count < PROBE_BATCH_MAX && target->next + count < target->count) {
+		clock_mono due = count ? pacer_due(&target->pacer, target->next + count) : target->next_due;
+		if (clock_between(due, now) < 0)
+			break;
+		target->samples[target->next + count].due_ns = due.ns;
+		count++;
+	}
+	return count;
+}
+
+/* --on-late skip: of several slots that are due, only the newest is used. */
+static unsigned skip_missed(struct probe_target *target, unsigned count)
+{
+	for (unsigned i = 0; i + 1 < count; i++)
+		target->samples[target->next + i].flags |= TARE_FLAG_SKIPPED;
+	advance(target, count - 1);
+	return 1;
+}
+
+/* Sends what is due for one target. False when the socket's buffer is full: the slots stay due. */
+static bool send_due(struct loop *loop, struct probe_target *target, clock_mono now)
+{
+	unsigned count = count_due(target, now);
+	if (loop->round->on_late == PROBE_LATE_SKIP && count > 1)
+		count = skip_missed(target, count);
+	int sent = target->kind->send(target, target->next, count);
+	if (sent == -EAGAIN || sent == 0)
+		return false;
+	if (sent < 0) {
+		target->samples[target->next].reason = (uint16_t)-sent;
+		advance(target, 1);
+		return true;
+	}
+	target->last_sent = (clock_mono){target->samples[target->next].user_tx_ns};
+	target->open += (uint64_t)sent;
+	raw_increase(&target->counters->sent, (uint64_t)sent);
+	advance(target, (uint64_t)sent);
+	return true;
+}
+
+static bool drain_all(struct loop *loop)
+{
+	int taken = 0;
+	for (size_t i = 0; i < loop->round->target_count; i++) {
+		struct probe_target *target = loop->round->targets[i];
+		if (target->fd >= 0)
+			taken += target->kind->drain(target);
+	}
+	return taken > 0;
+}
+
+static bool notices_ripe(const struct probe_target *target, clock_mono now)
+{
+	if (!target->kind->drain_notices || !target->stamps_awaited || !target->next)
+		return false;
+	return target->samples[target->next - 1].user_rx_ns || clock_between(target->last_sent, now) > NOTICE_AGE_NS;
+}
+
+/* Work that can wait, done when the next request leaves time for it; true when there was some. */
+static bool use_slack(struct loop *loop, clock_mono now, clock_mono next_due)
+{
+	bool worked = false;
+	int64_t slack_ns = clock_between(now, next_due);
+	if (slack_ns > SLACK_FOR_NOTICES_NS)
+		for (size_t i = 0; i < loop->round->target_count; i++)
+			if (notices_ripe(loop->round->targets[i], now))
+				worked |= loop->round->targets[i]->kind->drain_notices(loop->round->targets[i]) > 0;
+	int64_t age_ns = clock_between(loop->last_reading, now);
+	/* early while there is slack, else when the bound of 100 ms is reached */
+	if (age_ns >= PROBE_READING_EVERY_NS ||
+		(slack_ns > SLACK_FOR_READING_NS && age_ns >= PROBE_READING_EVERY_NS * 3 / 4)) {
+		take_reading(loop);
+		worked = true;
+	}
+	return worked;
+}
+
+/* Blocks until something arrives, the next request is due, or a clock reading is. */
+static void wait_for(struct loop *loop, clock_mono next_due)
+{
+	clock_mono until = clock_after(loop->last_reading, PROBE_READING_EVERY_NS * 3 / 4);
+	if (next_due.ns < until.ns)
+		until = next_due;
+	size_t count = loop->round->target_count;
+	for (size_t i = 0; i < count; i++)
+		loop->fds[i] = (struct pollfd){.fd = loop->round->targets[i]->fd, .events = POLLIN};
+	if (loop->clock->wait(loop->clock->self, loop->fds, count, until) <= 0)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		struct probe_target *target = loop->round->targets[i];
+		if (loop->fds[i].revents & POLLIN)
+			target->kind->drain(target);
+		if (loop->fds[i].revents & POLLERR && target->kind->drain_notices)
+			target->kind->drain_notices(target);
+	}
+}
+
+/* When the round ends: the timeout after the last request of all. */
+static clock_mono end_of(const struct loop *loop, clock_mono now)
+{
+	clock_mono last = {0};
+	for (size_t i = 0; i < loop->round->target_count; i++)
+		if (loop->round->targets[i]->last_sent.ns > last.ns)
+			last = loop->round->targets[i]->last_sent;
+	return last.ns ? clock_after(last, loop->round->timeout_ns) : now;
+}
+
+static bool nothing_open(const struct loop *loop)
+{
+	for (size_t i = 0; i < loop->round->target_count; i++)
+		if (loop->round->targets[i]->open)
+			return false;
+	return true;
+}
+
+/* Everything sent: late answers still count, until the timeout has passed. True when the round is over. */
+static bool linger(struct loop *loop, clock_mono now)
+{
+	clock_mono end = end_of(loop, now);
+	if (now.ns >= end.ns)
+		return true;
+	if (drain_all(loop) || use_slack(loop, now, end))
+		return false;
+	/* with every answer in, spinning would only heat the core */
+	if (!loop->round->spin || nothing_open(loop))
+		wait_for(loop, end);
+	return false;
+}
+
+/* The cost of a receive call that finds nothing: the least of 64. */
+static int64_t measure_guard(struct loop *loop)
+{
+	int64_t least_ns = INT64_MAX;
+	if (!loop->round->spin)
+		return 0;
+	for (int i = 0; i < 64; i++) {
+		clock_mono before = source_mono(loop->clock);
+		drain_all(loop);
+		int64_t took_ns = clock_between(before, source_mono(loop->clock));
+		least_ns = took_ns < least_ns ? took_ns : least_ns;
+	}
+	return least_ns < 2000 ? least_ns : 2000;
+}
+
+static bool stop_asked(const struct loop *loop)
+{
+	return loop->round->stop && atomic_load_explicit(loop->round->stop, memory_order_relaxed);
+}
+
+static void begin(struct loop *loop)
+{
+	struct probe_round *round = loop->round;
+	for (size_t i = 0; i < round->target_count; i++) {
+		struct probe_target *target = round->targets[i];
+		target->next = 0;
+		target->next_due = pacer_due(&target->pacer, 0);
+		target->highest_answered = target->open = target->stamps_awaited = 0;
+		target->last_sent = (clock_mono){0};
+	}
+	take_reading(loop);
+	loop->guard_ns = measure_guard(loop);
+}
+
+/* One turn; false when the round is over. */
+static bool turn(struct loop *loop)
+{
+	struct probe_target *target = first_due(loop);
+	clock_mono now = source_mono(loop->clock);
+	if (!target)
+		return !linger(loop, now);
+	int64_t left_ns = clock_between(now, target->next_due);
+	bool sent = left_ns <= 0 && send_due(loop, target, now);
+	if (sent) {
+		drain_all(loop);
+		if (clock_between(loop->last_reading, now) >= PROBE_READING_EVERY_NS)
+			take_reading(loop);
+		return true;
+	}
+	if (left_ns > 0 && left_ns <= loop->guard_ns)
+		return true;
+	if (drain_all(loop) || use_slack(loop, now, target->next_due))
+		return true;
+	if (!loop->round->spin)
+		wait_for(loop, target->next_due);
+	return true;
+}
+
+void probe_loop(struct probe_round *round)
+{
+	struct loop loop = {.round = round, .clock = round->clock};
+	memset(loop.fds, 0, sizeof loop.fds);
+	begin(&loop);
+	bool running = true;
+	while (running && !stop_asked(&loop))
+		running = turn(&loop);
+	round->stopped = running;
+	for (size_t i = 0; i < round->target_count; i++)
+		if (round->targets[i]->kind->drain_notices)
+			round->targets[i]->kind->drain_notices(round->targets[i]);
+	take_reading(&loop);
+	round->ended = source_mono(round->clock);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The measuring loop and the kinds of request behind it. One thread sends and
+ * receives for all targets of a run: it allocates nothing, takes no lock, prints
+ * nothing and uses no floating point between the first and the last request of a
+ * round. A kind turns "request 17 to 20 are due" into packets and packets back
+ * into answers.
+ */
+#pragma once
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "clock/pacer.h"
+#include "clock/source.h"
+#include "net/net.h"
+#include "probe/raw.h"
+#include "tare/axis.h"
+#include "tare/run.h"
+
+enum probe_stamps { PROBE_STAMPS_USER, PROBE_STAMPS_KERNEL };
+enum probe_late { PROBE_LATE_SEND, PROBE_LATE_SKIP };
+
+/* Requests that are due at once leave in batches of at most this many and then share a USER_TX. */
+enum { PROBE_BATCH_MAX = 32 };
+
+struct probe_target;
+
+/*
+ * A kind of request. The hot functions return -errno and never write text. A kind
+ * tells answers by probe_answer() and refusals by probe_refused().
+ */
+struct probe_kind {
+	const char *scheme, *summary;
+	int default_port;      /* 0: the kind has no ports; -1: one must be given */
+	size_t least_bytes;    /* smallest payload that holds number and cookie */
+	size_t most_bytes;
+	int (*open)(struct probe_target *target, struct tare_err *err);
+	/*
+	 * Sends requests [first, first + count), count <= PROBE_BATCH_MAX. Fills USER_TX of those the
+	 * kernel took and returns their number, which may be less than count; -errno when the first was
+	 * refused.
+	 */
+	int (*send)(struct probe_target *target, uint64_t first, unsigned count);
+	/* Takes what has arrived, at most one batch; returns the number of messages read, 0 for none. */
+	int (*drain)(struct probe_target *target);
+	/* Transmit stamps and network errors; the same result. NULL: the kind has none. */
+	int (*drain_notices)(struct probe_target *target);
+	void (*close)(struct probe_target *target); /* half-open targets too */
+};
+
+extern const struct probe_kind probe_icmp, probe_udp, probe_stamp;
+/* All of them, NULL at the end. */
+extern const struct probe_kind *const probe_kinds[];
+const struct probe_kind *probe_kind_of(const char *scheme, struct tare_err *err);
+
+/* What the user asked of one target; set before open. */
+struct probe_request {
+	struct net_address address;
+	size_t payload_bytes;
+	enum probe_stamps stamps;
+	bool transmit_stamps;  /* the schedule leaves time to read them */
+	bool spin;
+	uint64_t seed;         /* of cookie and identifiers */
+};
+
+struct probe_target {
+	const struct probe_kind *kind;
+	struct probe_request request;
+	void *state;                    /* the kind's own, from open to close */
+	int fd;                         /* what to wait for; -1: closed */
+	unsigned stamps;                /* enum net_stamp switched on */
+	const struct clock_source *clock;
+
+	/* of the round */
+	struct pacer pacer;
+	uint64_t count;                 /* requests of the round */
+	struct raw_sample *samples;     /* `count` of them, zeroed */
+	struct raw_counters *counters;
+	int64_t real_offset_ns;         /* CLOCK_REALTIME - CLOCK_MONOTONIC at the start: for times in packets only */
+	uint64_t next;                  /* first request not yet sent */
+	clock_mono next_due;
+	uint64_t highest_answered;      /* plus one */
+	uint64_t open;                  /* sent and neither answered nor refused */
+	uint64_t stamps_awaited;        /* transmit stamps not read yet */
+	clock_mono last_sent;
+};
+
+/* One answer as a kind understood it. Times 0 and CPUs 0 mean none (raw.h). */
+struct probe_reply {
+	uint64_t number;
+	clock_mono user_rx;
+	clock_real kernel_rx;
+	uint16_t cpu_rx;
+	bool cut;                     /* control data was truncated */
+	bool injected;
+	bool has_peer;
+	int64_t peer_rx_ns, peer_user_ns, peer_tx_ns;
+	uint16_t cpu_peer_rx, cpu_peer_tx;
+};
+/* Enters an answer: first, duplicate, reordered; a number never sent is foreign. */
+void probe_answer(struct probe_target *target, const struct probe_reply *reply);
+void probe_foreign(struct probe_target *target);
+/* A network error for request `number`, or for the oldest open one (guessed) when number is PROBE_NO_NUMBER. */
+#define PROBE_NO_NUMBER UINT64_MAX
+void probe_refused(struct probe_target *target, uint64_t number, int error);
+void probe_transmit_stamp(struct probe_target *target, uint64_t number, clock_real at);
+
+/* ---- a round ---- */
+
+struct probe_readings {
+	struct tare_reading *reading;
+	size_t room;
+	_Atomic uint64_t *count;
+};
+
+struct probe_round {
+	const struct clock_source *clock;
+	struct probe_target *const *targets;
+	size_t target_count;
+	int64_t timeout_ns;
+	enum probe_late on_late;
+	bool spin;
+	struct probe_readings readings;
+	const atomic_bool *stop;        /* set by others: end at once */
+	clock_mono ended;               /* filled by the loop */
+	bool stopped;                   /* filled: by `stop`, not by the end of the schedule */
+};
+
+/* At least this often a paired clock reading is taken. */
+#define PROBE_READING_EVERY_NS ((int64_t)100000000)
+
+/* Runs the round to its end, the timeout after the last request included, or to the stop. */
+void probe_loop(struct probe_round *round);
+
+/* ---- sealing ---- */
+
+struct probe_sealing {
+	const struct raw_sample *samples;
+	const struct raw_counters *counters;
+	uint64_t slots;                 /* samples whose turn came */
+	const struct tare_axis *axis;
+	int64_t epoch_mono_ns, epoch_real_ns;
+	int64_t ended_mono_ns, timeout_ns;
+	unsigned stamps;                /* enum net_stamp asked for */
+};
+/* Bytes of arena that sealing `slots` requests takes at most. */
+size_t probe_seal_bytes(uint64_t slots);
+/*
+ * Raw clock values become columns on the run's axis; wall-clock stamps are
+ * brought over by the axis, those that break the order of stages by more than its
+ * error are dropped and marked; fates are decided. Fails only when the arena is full.
+ */
+int probe_seal(const struct probe_sealing *sealing, struct arena *arena, struct tare_record *ret_record,
+	       struct tare_err *err) TARE_MUST_USE;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the hot loop writes: raw clock values, one record a request, in memory
+ * that may outlive the process. Everything starts as zero and 0 means "none":
+ * no clock reads 0 and CPUs are stored plus one. probe_seal() turns a round of
+ * these into columns, live or, after a crash, from the spool.
+ */
+#pragma once
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* 128 octets; the second half is touched only for peers and cards that stamp. */
+struct raw_sample {
+	int64_t due_ns, user_tx_ns, user_rx_ns; /* CLOCK_MONOTONIC */
+	int64_t kernel_tx_ns, kernel_rx_ns;     /* CLOCK_REALTIME */
+	uint16_t cpu_tx, cpu_rx;                /* CPU + 1 */
+	uint16_t reason;                        /* errno: of the send when user_tx_ns is 0, else of an ICMP error */
+	uint16_t flags;                         /* enum tare_flag */
+	uint64_t reserved[2];
+	int64_t peer_rx_ns, peer_user_ns, peer_tx_ns; /* peer's CLOCK_REALTIME */
+	int64_t nic_tx_ns, nic_rx_ns;                 /* on the axis of CLOCK_REALTIME */
+	uint16_t cpu_peer_rx, cpu_peer_tx;            /* CPU + 1 */
+	uint32_t reserved_end[5];
+};
+_Static_assert(sizeof(struct raw_sample) == 128, "two cache lines, and the layout of the spool");
+
+/* Counters of one target in one round, read by progress and salvage while the loop writes them. */
+struct raw_counters {
+	_Atomic uint64_t slots;    /* requests whose turn has come: samples [0, slots) are written */
+	_Atomic uint64_t sent;     /* accepted by the kernel */
+	_Atomic uint64_t answered; /* first answers */
+	_Atomic uint64_t duplicate, reordered, foreign, unmatched_errors;
+	uint64_t reserved;
+};
+_Static_assert(sizeof(struct raw_counters) == 64, "one cache line, and the layout of the spool");
+
+/* Only the loop writes, so that an increment needs no locked instruction. */
+static inline void raw_increase(_Atomic uint64_t *counter, uint64_t by)
+{
+	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_release);
+}
+static inline uint64_t raw_read(const _Atomic uint64_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_acquire);
+}

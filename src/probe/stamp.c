@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Kind stamp: an unauthenticated STAMP sender (RFC 8762). Replies that bring our
+ * TLVs back are matched on the 64-bit number in the padding; other reflectors on
+ * the sender's sequence and time, which both must be ours.
+ */
+#include <string.h>
+
+#include "probe/datagram.h"
+#include "wire/stamp.h"
+
+/* What we claim of our own clock: not known to be synchronised, right within 1 s. */
+#define STAMP_CLAIMED_ERROR_NS ((int64_t)1000000000)
+
+static uint64_t t1_of(const struct datagram *d, clock_mono user_tx)
+{
+	return stamp_ntp_of_real(user_tx.ns + d->target->real_offset_ns);
+}
+
+static void stamp_prepare(struct datagram *d, uint8_t *packet, uint64_t number)
+{
+	/* everything is written together with the time */
+	(void)d;
+	(void)packet;
+	(void)number;
+}
+
+static void stamp_stamp(struct datagram *d, uint8_t *packet, uint64_t number, clock_mono user_tx)
+{
+	stamp_request_number(packet, number, t1_of(d, user_tx));
+}
+
+/* The number of a reply without our padding: sequence and T1 must both be what we sent. */
+static bool number_of_base(const struct datagram *d, uint32_t sequence, uint64_t t1, uint64_t *ret_number)
+{
+	const struct probe_target *target = d->target;
+	if (sequence >= target->next)
+		return false;
+	int64_t user_tx_ns = target->samples[sequence].user_tx_ns;
+	if (!user_tx_ns || t1_of(d, (clock_mono){user_tx_ns}) != t1)
+		return false;
+	*ret_number = sequence;
+	return true;
+}
+
+static uint16_t cpu_plus_one(uint8_t valid, uint8_t bit, uint16_t cpu)
+{
+	return valid & bit && cpu < UINT16_MAX ? (uint16_t)(cpu + 1) : 0;
+}
+
+static void peer_of_tlv(const struct stamp_peer *peer, struct probe_reply *reply)
+{
+	reply->has_peer = true;
+	reply->injected = peer->valid & STAMP_VALID_INJECTED;
+	reply->peer_rx_ns = peer->valid & STAMP_VALID_KERNEL_RX ? peer->kernel_rx_ns : 0;
+	reply->peer_user_ns = peer->valid & STAMP_VALID_USER_RX ? peer->user_rx_ns : 0;
+	reply->peer_tx_ns = peer->valid & STAMP_VALID_USER_TX ? peer->user_tx_ns : 0;
+	reply->cpu_peer_rx = cpu_plus_one(peer->valid, STAMP_VALID_RX_CPU, peer->rx_cpu);
+	reply->cpu_peer_tx = cpu_plus_one(peer->valid, STAMP_VALID_TX_CPU, peer->tx_cpu);
+}
+
+/* Some reflectors copy one time into both fields; that is no residence of zero but none measured. */
+static void peer_of_base(const struct datagram *d, const struct stamp_reply *seen, struct probe_reply *reply)
+{
+	bool ptp = seen->error_estimate & 0x4000;
+	int64_t near_ns = reply->user_rx.ns + d->target->real_offset_ns;
+	if (seen->t2 == seen->t3)
+		return;
+	reply->has_peer = true;
+	reply->peer_rx_ns = ptp ? stamp_real_of_ptp(seen->t2) : stamp_real_of_ntp(seen->t2, near_ns);
+	reply->peer_tx_ns = ptp ? stamp_real_of_ptp(seen->t3) : stamp_real_of_ntp(seen->t3, near_ns);
+}
+
+static bool stamp_read(struct datagram *d, const uint8_t *message, size_t bytes, struct probe_reply *reply)
+{
+	struct stamp_reply seen;
+	if (!stamp_reply_read(message, bytes, d->cookie, &seen))
+		return false;
+	if (seen.has_number)
+		reply->number = seen.number;
+	else if (!number_of_base(d, seen.sender_sequence, seen.sender_t1_ntp, &reply->number))
+		return false;
+	if (seen.has_peer)
+		peer_of_tlv(&seen.peer, reply);
+	else
+		peer_of_base(d, &seen, reply);
+	return true;
+}
+
+/* A refused request is the one we sent, so that it reads as its own "reply" only in the padding. */
+static bool stamp_read_refused(struct datagram *d, const uint8_t *packet, size_t bytes, uint64_t *ret_number)
+{
+	struct stamp_reply seen;
+	if (!stamp_reply_read(packet, bytes, d->cookie, &seen) || !seen.has_number)
+		return false;
+	*ret_number = seen.number;
+	return true;
+}
+
+static const struct datagram_format stamp_format = {
+	.prepare = stamp_prepare, .stamp = stamp_stamp, .read = stamp_read, .read_refused = stamp_read_refused};
+
+static int stamp_open(struct probe_target *target, struct tare_err *err)
+{
+	if (datagram_open(target, SOCK_DGRAM, 0, target->request.payload_bytes, &stamp_format, err) < 0)
+		return -1;
+	struct datagram *d = datagram_of(target);
+	uint16_t ssid = (uint16_t)(d->id | 1), estimate = stamp_error_estimate(false, STAMP_CLAIMED_ERROR_NS);
+	for (unsigned i = 0; i < PROBE_BATCH_MAX; i++)
+		stamp_request_fill(datagram_packet(d, i), d->packet_bytes, d->cookie, ssid, estimate);
+	return 0;
+}
+
+const struct probe_kind probe_stamp = {
+	.scheme = "stamp",
+	.summary = "STAMP (RFC 8762), with the peer's own stamps where it is tare echo",
+	.default_port = 862,
+	.least_bytes = STAMP_REQUEST_MIN_BYTES,
+	.most_bytes = 65507,
+	.open = stamp_open,
+	.send = datagram_send,
+	.drain = datagram_drain,
+	.drain_notices = datagram_drain_notices,
+	.close = datagram_close,
+};
