@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One round: a measuring thread is placed, runs the loop and says when it is
+ * done, while the session's own thread sleeps, draws progress (if a CPU is free for
+ * that) and listens for signals.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/caps.h"
+#include "clock/cpu.h"
+#include "session/private.h"
+
+/* Touches the stack the loop may use: page faults belong before the first request. */
+static void prefault_stack(void)
+{
+	volatile char room[65536];
+	for (size_t i = 0; i < sizeof room; i += 1024)
+		room[i] = 0;
+}
+
+static int place(const struct session_config *config, struct tare_err *err)
+{
+	if (config->cpu >= 0 && cpu_pin(config->cpu, err) < 0)
+		return -1;
+	if (config->fifo > 0 && cpu_fifo(config->fifo, err) < 0)
+		return -1;
+	cpu_timer_slack_least();
+	cpu_thread_name("tare-measure", config->spin);
+	prefault_stack();
+	/* everything that needs a privilege is open by now */
+	return caps_keep_only(NULL, 0, err);
+}
+
+static void *measuring_main(void *argument)
+{
+	struct measurement *m = argument;
+	uint64_t one = 1;
+	m->failed = place(&m->session->config, &m->err) < 0;
+	if (!m->failed)
+		probe_loop(&m->round);
+	while (write(m->session->done, &one, sizeof one) < 0 && errno == EINTR)
+		continue;
+	return NULL;
+}
+
+int session_block_signals(struct tare_err *err)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	int status = pthread_sigmask(SIG_BLOCK, &set, NULL);
+	return status == 0 ? 0 : tare_fail_errno(err, status, "cannot block signals");
+}
+
+static void take_signal(struct session *session, bool *ret_interrupted)
+{
+	struct signalfd_siginfo info;
+	if (read(session->signals, &info, sizeof info) != (ssize_t)sizeof info)
+		return;
+	*ret_interrupted = true;
+	atomic_store_explicit(&session->stop, true, memory_order_relaxed);
+}
+
+/* Until the measuring thread is done; a look around every half second only when that disturbs nobody. */
+static void wait_done(struct session *session, const struct session_events *events, bool quiet, bool *ret_interrupted)
+{
+	struct pollfd fds[] = {{.fd = session->done, .events = POLLIN}, {.fd = session->signals, .events = POLLIN}};
+	for (;;) {
+		int ready = poll(fds, 2, quiet || !events->progress ? -1 : 500);
+		if (ready < 0 && errno != EINTR)
+			return;
+		if (ready > 0 && fds[1].revents)
+			take_signal(session, ret_interrupted);
+		if (ready > 0 && fds[0].revents) {
+			uint64_t count;
+			if (read(session->done, &count, sizeof count) > 0)
+				return;
+		}
+		if (ready == 0)
+			events->progress(events->context, session);
+	}
+}
+
+int session_measure(struct session *session, const struct session_events *events, struct measurement *m,
+	bool *ret_interrupted, struct tare_err *err)
+{
+	int own[] = {session->config.cpu};
+	bool quiet = cpu_all_spinning(own, session->config.spin ? 1 : 0);
+	/* with no CPU left for it the writer must be through before the round begins */
+	if (quiet && session->writer && writer_wait(&session->writing, err) < 0)
+		return -1;
+	pthread_t thread;
+	int status = pthread_create(&thread, NULL, measuring_main, m);
+	if (status != 0)
+		return tare_fail_errno(err, status, "cannot start the measuring thread");
+	wait_done(session, events, quiet, ret_interrupted);
+	pthread_join(thread, NULL);
+	if (m->failed) {
+		if (err)
+			*err = m->err;
+		return -1;
+	}
+	return 0;
+}
+
+struct session_progress session_progress_of(const struct session *session)
+{
+	struct session_progress p = {.round = session->round_number, .rounds = session->config.rounds};
+	for (size_t i = 0; i < session->target_count; i++) {
+		const struct raw_counters *counters = &session->spool.counters[i];
+		p.slots += raw_read(&counters->slots);
+		p.slots_all += session->slots;
+		p.sent += raw_read(&counters->sent);
+		p.answered += raw_read(&counters->answered);
+		p.foreign += raw_read(&counters->foreign);
+		p.duplicate += raw_read(&counters->duplicate);
+	}
+	p.left_ns = (int64_t)((p.slots_all - p.slots) / session->target_count) * session->config.every_ns;
+	return p;
+}

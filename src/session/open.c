@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opening a session: what needs names, privileges or room fails here, before anything is sent. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <signal.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "host/basics.h"
+#include "session/private.h"
+
+enum { PAYLOAD_DEFAULT_BYTES = 64 };
+/* Below this spacing of requests, reading transmit stamps would delay the next one. */
+#define TRANSMIT_STAMPS_LEAST_NS ((int64_t)50000)
+/* Rounds longer than this would overflow the arithmetic of the grid. */
+#define ROUND_LONGEST_NS ((int64_t)365 * 86400 * 1000000000)
+
+static int choose_payload(const struct session_config *config, const struct probe_kind *kind, uint32_t *ret_bytes,
+	struct tare_err *err)
+{
+	size_t bytes = config->payload_bytes;
+	if (!bytes)
+		bytes = kind->least_bytes > PAYLOAD_DEFAULT_BYTES ? kind->least_bytes : PAYLOAD_DEFAULT_BYTES;
+	if (bytes < kind->least_bytes || bytes > kind->most_bytes)
+		return tare_fail(err, TARE_E_USAGE, "--size %zu: %s:// takes %zu to %zu bytes", bytes, kind->scheme,
+			kind->least_bytes, kind->most_bytes);
+	*ret_bytes = (uint32_t)bytes;
+	return 0;
+}
+
+static int open_target(struct session *session, size_t i, struct tare_err *err)
+{
+	const struct session_config *config = &session->config;
+	struct tare_target *target = &session->targets[i];
+	struct probe_target *probe = &session->probes[i];
+	struct net_url url;
+	probe->fd = -1;
+	if (net_url_parse(config->urls[i], &url, err) < 0)
+		return -1;
+	const struct probe_kind *kind = probe_kind_of(url.scheme, err);
+	if (!kind)
+		return -1;
+	if (kind->default_port == 0 && url.port >= 0)
+		return tare_fail(err, TARE_E_USAGE, "'%s': %s has no ports", config->urls[i], kind->scheme);
+	if (kind->default_port < 0 && url.port < 0)
+		return tare_fail(err, TARE_E_USAGE, "'%s' needs a port: %s://HOST:PORT", config->urls[i], kind->scheme);
+	if (kind->default_port > 0 && url.port < 0)
+		url.port = kind->default_port;
+	if (net_resolve(&url, config->family, &session->addresses[i], err) < 0 ||
+		choose_payload(config, kind, &target->payload_bytes, err) < 0)
+		return -1;
+	*target = (struct tare_target){.position = (uint32_t)i,
+		.url = config->urls[i],
+		.kind = kind->scheme,
+		.address = session->addresses[i].text,
+		.payload_bytes = target->payload_bytes};
+	probe->kind = kind;
+	probe->clock = &clock_system;
+	probe->request = (struct probe_request){
+		.address = session->addresses[i],
+		.payload_bytes = target->payload_bytes,
+		.stamps = config->stamps,
+		.transmit_stamps = config->every_ns / (int64_t)config->url_count >= TRANSMIT_STAMPS_LEAST_NS,
+		.spin = config->spin,
+		.seed = pacer_mix(session->seed, 1000 + i),
+	};
+	session->probe_list[i] = probe;
+	return kind->open(probe, err);
+}
+
+static int check_config(const struct session_config *config, uint64_t *ret_slots, struct tare_err *err)
+{
+	if (config->url_count == 0)
+		return tare_fail(err, TARE_E_USAGE, "no target given; one is SCHEME://HOST[:PORT], as udp://10.0.0.2:7000");
+	if (config->url_count > SPOOL_TARGETS_MAX)
+		return tare_fail(err, TARE_E_USAGE, "%zu targets, at most %d", config->url_count, SPOOL_TARGETS_MAX);
+	uint64_t slots = config->for_ns ? (uint64_t)(config->for_ns / config->every_ns) : config->count + config->warmup;
+	if (slots <= config->warmup)
+		return tare_fail(err, TARE_E_USAGE, "--for is too short: no request beyond the warm-up of %u", config->warmup);
+	if (slots > (uint64_t)(ROUND_LONGEST_NS / config->every_ns))
+		return tare_fail(err, TARE_E_USAGE, "a round would last more than a year");
+	if (config->jitter_ns * 2 >= config->every_ns)
+		return tare_fail(err, TARE_E_USAGE, "--jitter must be less than half of --every");
+	if (config->label && strlen(config->label) >= SPOOL_LABEL_BYTES)
+		return tare_fail(err, TARE_E_USAGE, "--label is longer than %d bytes", SPOOL_LABEL_BYTES - 1);
+	*ret_slots = slots;
+	return 0;
+}
+
+static int open_signals(struct session *session, struct tare_err *err)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	session->signals = signalfd(-1, &set, SFD_CLOEXEC);
+	session->done = eventfd(0, EFD_CLOEXEC);
+	if (session->signals < 0 || session->done < 0)
+		return tare_fail_errno(err, errno, "cannot wait for signals");
+	return 0;
+}
+
+static void describe_run(struct session *session)
+{
+	struct utsname names;
+	struct tare_reading now = source_reading(&clock_system);
+	session->run.epoch_mono_ns = now.mono_before_ns;
+	session->run.epoch_real_ns = now.real_ns;
+	session->run.seed = session->seed;
+	session->run.tool = session->config.tool;
+	session->run.command_line = session->config.command_line;
+	if (uname(&names) == 0) {
+		session->run.host = arena_text(session->names, names.nodename);
+		session->run.kernel = arena_text(session->names, names.release);
+	}
+}
+
+static int open_recording(struct session *session, struct tare_err *err)
+{
+	const struct session_config *config = &session->config;
+	struct tare_fact facts[HOST_BASICS_MAX];
+	if (!config->output)
+		return 0;
+	if (config->append) {
+		/* an earlier run that died may still have its last round in a spool */
+		char note[512];
+		if (access(config->output, F_OK) == 0 && session_salvage(config->output, note, sizeof note, err) < 0)
+			return -1;
+	}
+	if (spool_prefix(session->seed, session->prefix, sizeof session->prefix, err) < 0)
+		return -1;
+	if (tare_writer_open(config->output, config->append ? TARE_APPEND : TARE_CREATE, &session->writer, err) < 0)
+		return -1;
+	session->run.spool = session->prefix;
+	if (tare_writer_begin_run(session->writer, &session->run, session->targets, session->target_count,
+		    config->settings, config->setting_count, err) < 0)
+		return -1;
+	size_t count = host_basics(session->names, "start", facts);
+	if (tare_writer_facts(session->writer, session->run.id, 0, facts, count, err) < 0)
+		return -1;
+	return writer_start(&session->writing, session->writer, err);
+}
+
+static int open_all(struct session *session, struct tare_err *err)
+{
+	if (arena_open(65536, 0, &session->names, err) < 0 || open_signals(session, err) < 0)
+		return -1;
+	if (session->config.stamps >= PROBE_STAMPS_KERNEL)
+		session->keeper = net_keeper_open();
+	for (size_t i = 0; i < session->config.url_count; i++) {
+		session->target_count = i + 1;
+		if (open_target(session, i, err) < 0)
+			return -1;
+	}
+	describe_run(session);
+	return open_recording(session, err);
+}
+
+int session_open(const struct session_config *config, struct session **ret_session, struct tare_err *err)
+{
+	uint64_t slots;
+	if (check_config(config, &slots, err) < 0)
+		return -1;
+	struct session *session = calloc(1, sizeof *session);
+	if (!session)
+		return tare_fail_errno(err, ENOMEM, "cannot open a session");
+	session->config = *config;
+	session->slots = slots;
+	session->keeper = session->signals = session->done = -1;
+	session->spool = (struct spool){.fd = -1};
+	session->seed = config->seed;
+	if (!session->seed && getrandom(&session->seed, sizeof session->seed, 0) != (ssize_t)sizeof session->seed)
+		session->seed = (uint64_t)clock_real_now().ns;
+	session->seed &= INT64_MAX; /* as SQLite keeps it */
+	if (open_all(session, err) < 0) {
+		session_free(session);
+		return -1;
+	}
+	*ret_session = session;
+	return 0;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void session_free(struct session *session)
+{
+	if (!session)
+		return;
+	writer_stop(&session->writing, NULL);
+	tare_writer_free(session->writer);
+	for (size_t i = 0; i < session->target_count; i++)
+		if (session->probes[i].kind)
+			session->probes[i].kind->close(&session->probes[i]);
+	if (session->spool.map)
+		spool_close(&session->spool, false);
+	close_fd(session->keeper);
+	close_fd(session->signals);
+	close_fd(session->done);
+	arena_free(session->names);
+	free(session);
+}
+
+size_t session_targets(const struct session *session, const struct tare_target **ret_targets)
+{
+	*ret_targets = session->targets;
+	return session->target_count;
+}
+
+const struct tare_run *session_run_of(const struct session *session)
+{
+	return &session->run;
+}
+
+uint64_t session_slots(const struct session *session)
+{
+	return session->slots;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a run will be able to see, in words before it starts; and whether it held its rate, after. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "session/session.h"
+#include "tare/stat.h"
+
+static uint64_t counted(const struct session_config *config)
+{
+	if (config->for_ns == 0)
+		return config->count;
+	uint64_t slots = (uint64_t)(config->for_ns / config->every_ns);
+	return slots > config->warmup ? slots - config->warmup : 0;
+}
+
+void session_describe(const struct session_config *config, char *buffer, size_t room)
+{
+	struct text text = {.bytes = buffer, .room = room};
+	char apart[32], whole[32];
+	uint64_t n = counted(config);
+	struct tare_rules rules;
+	tare_rules_default(&rules);
+	format_duration(config->every_ns, apart, sizeof apart);
+	format_duration((int64_t)(n + config->warmup) * config->every_ns, whole, sizeof whole);
+	if (config->rounds > 1)
+		text_add(&text, "%u rounds of ", config->rounds);
+	text_add(&text, "%llu requests%s %s apart, %s%s.", (unsigned long long)n,
+		config->url_count > 1 ? " to each target" : "", apart, whole, config->rounds > 1 ? " each" : "");
+	const struct tare_percentile *seen = NULL, *unseen = NULL;
+	for (uint32_t i = 0; i < rules.percentiles; i++) {
+		const struct tare_percentile *p = &rules.percentile[i];
+		if (n - tare_rank(p, n) >= 10)
+			seen = p;
+		else if (!unseen)
+			unseen = p;
+	}
+	if (seen)
+		text_add(&text, " Visible: up to p%s (%llu behind)", seen->text,
+			(unsigned long long)(n - tare_rank(seen, n)));
+	if (unseen)
+		text_add(&text, "%sp%s needs %llu", seen ? "; " : " Too few for percentiles: ", unseen->text,
+			(unsigned long long)tare_needed(unseen, 10));
+	if (seen || unseen)
+		text_add(&text, ".");
+}
+
+bool session_tick_note(const struct session_config *config, int64_t tick_ns, char *buffer, size_t room)
+{
+	if (tick_ns <= 0 || config->jitter_ns > 0)
+		return false;
+	char every[32], tick[32];
+	int64_t longer = config->every_ns > tick_ns ? config->every_ns : tick_ns;
+	int64_t shorter = config->every_ns > tick_ns ? tick_ns : config->every_ns;
+	/* beyond a hundred requests per tick the ticks fall where they fall */
+	if (longer % shorter != 0 || tick_ns / config->every_ns > 100)
+		return false;
+	format_duration(config->every_ns, every, sizeof every);
+	format_duration(tick_ns, tick, sizeof tick);
+	struct text text = {.bytes = buffer, .room = room};
+	if (config->every_ns >= tick_ns)
+		text_add(&text, "the grid of %s is a multiple of the kernel's tick of %s: all requests of a round meet the tick at the "
+				"same phase, or none; --jitter spreads them",
+			every, tick);
+	else
+		text_add(&text, "the kernel's tick of %s is a multiple of the grid of %s: always the same request in %lld meets it; "
+				"--jitter spreads them",
+			tick, every, (long long)(tick_ns / config->every_ns));
+	return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Median lateness of at most 1000 requests from `from` on, going up or down by `step`; 0 when none was sent. */
+static int64_t median_lateness_ns(const struct tare_series *series, size_t from, int step)
+{
+	int64_t late_ns[1000];
+	size_t wanted = series->count / 10 + 1, n = 0;
+	wanted = wanted < 1000 ? wanted : 1000;
+	for (size_t i = from; i < series->count && n < wanted; i += (size_t)step) {
+		int64_t value = tare_span_of(series, TARE_SPAN_LATE, i);
+		if (value != TARE_NO_TIME)
+			late_ns[n++] = value;
+	}
+	if (n == 0)
+		return 0;
+	qsort(late_ns, n, sizeof late_ns[0], by_value);
+	return late_ns[n / 2];
+}
+
+struct session_rate session_rate_of(const struct tare_record *record, enum probe_late on_late)
+{
+	const struct tare_series *series = &record->series;
+	struct session_rate rate = {.ok = true};
+	int64_t interval_ns = record->round->interval_ns;
+	if (interval_ns <= 0)
+		return rate;
+	rate.asked = rate.held = 1e9 / (double)interval_ns;
+	if (series->count < 2)
+		return rate;
+	if (on_late == PROBE_LATE_SKIP) {
+		size_t skipped = 0;
+		for (size_t i = 0; series->flags && i < series->count; i++)
+			skipped += (series->flags[i] & TARE_FLAG_SKIPPED) != 0;
+		rate.held = rate.asked * (double)(series->count - skipped) / (double)series->count;
+	} else {
+		double planned_ns = (double)interval_ns * (double)(series->count - 1);
+		/* what grew between start and end: a constant lateness is a slow wake-up, not a rate that slips */
+		int64_t slip_ns = median_lateness_ns(series, series->count - 1, -1) - median_lateness_ns(series, 0, 1);
+		if (slip_ns > interval_ns)
+			rate.held = rate.asked * planned_ns / (planned_ns + (double)slip_ns);
+	}
+	rate.ok = rate.held >= 0.99 * rate.asked;
+	return rate;
+}

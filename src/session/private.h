@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this folder share: the session itself, and the writer thread. */
+#pragma once
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/arena.h"
+#include "session/session.h"
+#include "session/spool.h"
+
+/* One sealed round on its way into the recording; owned by the writer once submitted. */
+struct writer_job {
+	struct tare_round round;
+	struct tare_record *records;
+	size_t record_count;
+	struct tare_event *events;
+	size_t event_count;
+	const struct tare_reading *readings;
+	size_t reading_count;
+	struct arena *arena;      /* holds all of the above */
+	struct spool spool;
+};
+
+/* A thread of low priority that writes one round at a time. */
+struct writer_thread {
+	struct tare_writer *writer; /* used by the thread alone between start and stop */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct writer_job *job;     /* NULL: idle */
+	bool running, stopping, failed;
+	struct tare_err err;
+};
+int writer_start(struct writer_thread *thread, struct tare_writer *writer, struct tare_err *err) TARE_MUST_USE;
+/* Waits until the round before is written, then hands this one over. -1 when writing failed. */
+int writer_submit(struct writer_thread *thread, struct writer_job *job, struct tare_err *err) TARE_MUST_USE;
+/* Until nothing is left to write. */
+int writer_wait(struct writer_thread *thread, struct tare_err *err) TARE_MUST_USE;
+int writer_stop(struct writer_thread *thread, struct tare_err *err);
+
+struct session {
+	struct session_config config;
+	uint64_t seed, slots;
+	size_t target_count;
+	struct tare_target targets[SPOOL_TARGETS_MAX];
+	struct net_address addresses[SPOOL_TARGETS_MAX];
+	struct probe_target probes[SPOOL_TARGETS_MAX];
+	struct probe_target *probe_list[SPOOL_TARGETS_MAX];
+	int keeper;
+
+	struct tare_run run;
+	struct arena *names;            /* strings of the run */
+	struct tare_writer *writer;     /* NULL without a recording */
+	struct writer_thread writing;
+	char prefix[SPOOL_PATH_BYTES];
+
+	struct spool spool;             /* of the round under way */
+	uint32_t round_number;
+	int signals;                    /* signalfd */
+	int done;                       /* eventfd: the measuring thread has finished */
+	atomic_bool stop;
+};
+
+/* The measuring thread: runs one round in session->spool; returns when it is over. */
+struct measurement {
+	struct session *session;
+	struct probe_round round;
+	struct tare_err err;            /* set when the thread could not be placed */
+	bool failed;
+};
+int session_measure(struct session *session, const struct session_events *events, struct measurement *measurement,
+		    bool *ret_interrupted, struct tare_err *err) TARE_MUST_USE;
+
+/* Seals what a spool holds; records, events and strings go into *ret_job's own arena. */
+struct sealing_of_spool {
+	const struct tare_run *run;
+	const struct tare_target *targets; /* in order of position */
+	const struct spool *spool;
+	int64_t ended_mono_ns;
+	const char *status;
+};
+int session_seal(const struct sealing_of_spool *sealing, struct writer_job **ret_job, struct tare_err *err) TARE_MUST_USE;
+void writer_job_free(struct writer_job *job, bool remove_spool); /* NULL is fine */

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The rounds of a run, one after the other: spool, measure, seal, hand on, write. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "host/basics.h"
+#include "session/private.h"
+
+/* Between taking the clock and the first request: thread start, placement and clock readings need about 1 ms. */
+#define LEAD_NS ((int64_t)20000000)
+/* Room for paired readings: one every 75 ms, and some. */
+#define READINGS_EVERY_NS ((int64_t)70000000)
+
+static struct spool_header plan_round(struct session *session)
+{
+	const struct session_config *config = &session->config;
+	/* a random phase (RFC 3432): rounds must not all meet the kernel's ticks alike */
+	int64_t phase_ns = (int64_t)(pacer_mix(session->seed, session->round_number) % (uint64_t)config->every_ns);
+	int64_t length_ns = (int64_t)session->slots * config->every_ns + config->timeout_ns;
+	struct spool_header plan = {
+		.target_count = (uint32_t)session->target_count,
+		.count = session->slots,
+		.readings_room = (uint64_t)(length_ns / READINGS_EVERY_NS) + 1024,
+		.epoch_mono_ns = session->run.epoch_mono_ns,
+		.epoch_real_ns = session->run.epoch_real_ns,
+		.seed = session->seed,
+		.interval_ns = config->every_ns,
+		.phase_ns = phase_ns,
+		.jitter_ns = config->jitter_ns,
+		.timeout_ns = config->timeout_ns,
+		.number = session->round_number,
+		.warmup = config->warmup,
+	};
+	snprintf(plan.label, sizeof plan.label, "%s", config->label ? config->label : "");
+	for (size_t i = 0; i < session->target_count; i++)
+		plan.stamps[i] = session->probes[i].stamps;
+	return plan;
+}
+
+static void prepare_targets(struct session *session)
+{
+	struct spool_header *header = session->spool.header;
+	int64_t apart_ns = header->interval_ns / (int64_t)session->target_count;
+	struct tare_reading now = source_reading(&clock_system);
+	header->first_due_ns = now.mono_after_ns + LEAD_NS + header->phase_ns;
+	for (size_t i = 0; i < session->target_count; i++) {
+		struct probe_target *probe = &session->probes[i];
+		probe->pacer = (struct pacer){
+			.first = {header->first_due_ns + (int64_t)i * apart_ns},
+			.interval_ns = header->interval_ns,
+			.jitter_ns = header->jitter_ns,
+			.seed = pacer_mix(session->seed, (uint64_t)header->number << 16 | i),
+		};
+		probe->count = session->slots;
+		probe->samples = spool_samples(&session->spool, i);
+		probe->counters = &session->spool.counters[i];
+		probe->real_offset_ns = now.real_ns - now.mono_before_ns;
+	}
+}
+
+static struct probe_round round_of(struct session *session)
+{
+	return (struct probe_round){
+		.clock = &clock_system,
+		.targets = session->probe_list,
+		.target_count = session->target_count,
+		.timeout_ns = session->config.timeout_ns,
+		.on_late = session->config.on_late,
+		.spin = session->config.spin,
+		.readings = {.reading = session->spool.readings,
+			.room = session->spool.header->readings_room,
+			.count = &session->spool.header->readings_count},
+		.stop = &session->stop,
+	};
+}
+
+static void note_unlocked(const struct session *session, const struct session_events *events)
+{
+	if (session->spool.locked || session->round_number > 1 || !events->note)
+		return;
+	char sentence[200];
+	snprintf(sentence, sizeof sentence,
+		"the %zu MB for samples are not locked in memory (ulimit -l is too low); paging would show as lateness",
+		(session->spool.bytes >> 20) + 1);
+	events->note(events->context, sentence);
+}
+
+/* Hands a sealed round to the caller and the writer; what cannot be kept stays in the spool. */
+static int deliver(struct session *session, const struct session_events *events, struct writer_job *job,
+	struct tare_err *err)
+{
+	int status = events->round ? events->round(events->context, job->records, job->record_count, err) : 0;
+	if (!session->writer) {
+		writer_job_free(job, true);
+		return status;
+	}
+	if (writer_submit(&session->writing, job, status < 0 ? NULL : err) < 0)
+		return -1;
+	return status;
+}
+
+static int run_round(struct session *session, const struct session_events *events, bool *ret_interrupted,
+	struct tare_err *err)
+{
+	struct spool_header plan = plan_round(session);
+	if (spool_create(session->writer ? session->prefix : NULL, &plan, &session->spool, err) < 0)
+		return -1;
+	note_unlocked(session, events);
+	prepare_targets(session);
+	struct measurement m = {.session = session, .round = round_of(session)};
+	int status = session_measure(session, events, &m, ret_interrupted, err);
+	if (status < 0) {
+		spool_close(&session->spool, true);
+		return -1;
+	}
+	struct writer_job *job;
+	struct sealing_of_spool sealing = {.run = &session->run,
+		.targets = session->targets,
+		.spool = &session->spool,
+		.ended_mono_ns = m.round.ended.ns,
+		.status = m.round.stopped ? "interrupted" : "finished"};
+	if (session_seal(&sealing, &job, err) < 0)
+		return -1;
+	job->spool = session->spool;
+	session->spool = (struct spool){.fd = -1};
+	return deliver(session, events, job, err);
+}
+
+static int run_rounds(struct session *session, const struct session_events *events, bool *ret_interrupted,
+	struct tare_err *err)
+{
+	for (uint32_t i = 0; i < session->config.rounds && !*ret_interrupted; i++) {
+		session->round_number = i + 1;
+		if (run_round(session, events, ret_interrupted, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int note_end(struct session *session, enum tare_run_status status, struct tare_err *err)
+{
+	struct tare_fact facts[HOST_BASICS_MAX];
+	size_t count = host_basics(session->names, "end", facts);
+	if (tare_writer_facts(session->writer, session->run.id, 0, facts, count, err) < 0 ||
+		tare_writer_end_run(session->writer, session->run.id, status, err) < 0)
+		return -1;
+	return tare_writer_close(&session->writer, err);
+}
+
+static int end_recording(struct session *session, enum tare_run_status status, const struct tare_err *why,
+	struct tare_err *err)
+{
+	if (!session->writer)
+		return 0;
+	int written = writer_stop(&session->writing, err);
+	/* a round left in a spool is brought in later: only an unfinished run is looked after */
+	if (written < 0)
+		return -1;
+	if (status == TARE_RUN_FAILED) {
+		struct tare_event event = {
+			clock_mono_now().ns - session->run.epoch_mono_ns, "error", why->text};
+		struct tare_err ignored;
+		if (tare_writer_event(session->writer, session->run.id, 0, &event, &ignored) < 0)
+			return 0;
+	}
+	return note_end(session, status, err);
+}
+
+int session_run(struct session *session, const struct session_events *events, enum session_end *ret_end,
+	struct tare_err *err)
+{
+	bool interrupted = false;
+	struct tare_err failure = {0}, closing = {0};
+	int ran = run_rounds(session, events, &interrupted, &failure);
+	enum tare_run_status status =
+		ran < 0 ? TARE_RUN_FAILED : interrupted ? TARE_RUN_INTERRUPTED : TARE_RUN_FINISHED;
+	int closed = end_recording(session, status, &failure, &closing);
+	if (ran < 0 || closed < 0) {
+		if (err)
+			*err = ran < 0 ? failure : closing;
+		return -1;
+	}
+	*ret_end = interrupted ? SESSION_INTERRUPTED : SESSION_COMPLETE;
+	return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A measurement from start to end: targets opened, rounds run by a measuring
+ * thread into spools, sealed, handed to the caller and written to the recording by
+ * a thread of low priority. While every CPU carries a spinning thread of ours
+ * nothing else of ours runs until the round ends: no writer, no progress.
+ *
+ * All functions are for one thread; SIGINT and SIGTERM must be blocked by it
+ * (session_block_signals), since they are read as messages and not as interrupts.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probe/probe.h"
+#include "tare/recording.h"
+#include "tare/run.h"
+
+struct session_config {
+	const char *const *urls;
+	size_t url_count;
+	int family;                /* AF_UNSPEC, AF_INET, AF_INET6 */
+	int64_t every_ns, jitter_ns, timeout_ns, for_ns; /* for_ns 0: by count */
+	uint64_t count;            /* requests per round and target beside the warm-up */
+	uint32_t rounds, warmup;
+	size_t payload_bytes;      /* 0: 64, or the kind's least where that is more */
+	enum probe_stamps stamps;
+	enum probe_late on_late;
+	int cpu, fifo;             /* -1 and 0: not asked */
+	bool spin;
+	uint64_t seed;             /* 0: drawn */
+	const char *label;
+	const char *output;        /* NULL: nothing is kept */
+	bool append;
+	const char *tool, *command_line;
+	const struct tare_setting *settings;
+	size_t setting_count;
+};
+
+struct session;
+
+/* What is called between rounds and while waiting; each may be NULL. */
+struct session_events {
+	/* A sealed round; the records live until the function returns. -1 ends the run. */
+	int (*round)(void *context, const struct tare_record *records, size_t count, struct tare_err *err);
+	/* About twice a second, only when a CPU is free of spinning threads. */
+	void (*progress)(void *context, const struct session *session);
+	/* Something worth a line: memory not locked, a short sleep of the schedule, … */
+	void (*note)(void *context, const char *text);
+	void *context;
+};
+
+/* Resolves and opens all targets, and the recording; sends nothing. */
+int session_open(const struct session_config *config, struct session **ret_session, struct tare_err *err) TARE_MUST_USE;
+void session_free(struct session *session); /* NULL is fine */
+
+size_t session_targets(const struct session *session, const struct tare_target **ret_targets);
+const struct tare_run *session_run_of(const struct session *session);
+/* Requests per round and target, warm-up included. */
+uint64_t session_slots(const struct session *session);
+
+/* Blocks SIGINT and SIGTERM for this thread and those it starts. */
+int session_block_signals(struct tare_err *err) TARE_MUST_USE;
+
+enum session_end { SESSION_COMPLETE, SESSION_INTERRUPTED };
+/*
+ * Runs all rounds. -1 when the run had to end with an error; what was measured until then has reached `round`
+ * and the recording. *ret_end tells a run that was stopped by a signal.
+ */
+int session_run(struct session *session, const struct session_events *events, enum session_end *ret_end,
+		struct tare_err *err) TARE_MUST_USE;
+
+/* A look at the round under way, for progress. */
+struct session_progress {
+	uint32_t round, rounds;
+	uint64_t slots, slots_all;  /* of all targets */
+	uint64_t sent, answered, foreign, duplicate;
+	int64_t left_ns;
+};
+struct session_progress session_progress_of(const struct session *session);
+
+/* ---- the plan in words ---- */
+
+/* "10000 requests 1 ms apart, 10 s. Visible: up to p99.9 (10 behind); p99.99 needs 100000." */
+void session_describe(const struct session_config *config, char *buffer, size_t room);
+/* A sentence when the grid is commensurate with the kernel's tick; false when it is not. */
+bool session_tick_note(const struct session_config *config, int64_t tick_ns, char *buffer, size_t room);
+
+/*
+ * The rate that was held, from lateness: the median `late` of the last requests minus that of the first is
+ * what the schedule slipped; a single stall does not count. asked and held are requests per second.
+ */
+struct session_rate { double asked, held; bool ok; };
+struct session_rate session_rate_of(const struct tare_record *record, enum probe_late on_late);
+
+/* ---- after a crash ---- */
+
+/*
+ * Brings what spools still hold into an unfinished recording: rounds that were under way when the process
+ * died. Does nothing while that process lives, or without the right to write; *ret_note says what was done
+ * or why not ("" for nothing).
+ */
+int session_salvage(const char *path, char *note, size_t note_room, struct tare_err *err) TARE_MUST_USE;
