@@ -136,6 +136,9 @@ void format_duration(int64_t ns, char *buffer, size_t room)
 		round_in_unit(magnitude, unit->ns, &whole, &thousandths);
 		if (whole < unit->below)
 			break;
+		/* 599.96 s has become 600 s, and goes on as that: "10 min", not "9.999 min" */
+		if (magnitude / unit->ns < unit->below)
+			magnitude = whole * unit->ns;
 	}
 	char decimals[8];
 	snprintf(decimals, sizeof(decimals), ".%03u", (unsigned)(thousandths % 1000));
