@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The command line: one file per command, each with an option table and a run
+ * function. Only this folder prints to stderr and only main() exits. A new
+ * command is a `const struct command command_NAME` in cmd_NAME.c, a line here
+ * and one in the table of main.c.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/option.h"
+#include "tare/err.h"
+
+/* What a command has at hand. `columns` is 0 when the output is no terminal and COLUMNS is unset: no limit. */
+struct cli {
+	FILE *out;  /* the result */
+	FILE *note; /* progress and diagnosis */
+	bool out_tty, note_tty;
+	bool colour; /* a terminal, and neither NO_COLOR nor TERM=dumb */
+	int columns;
+	const struct option_set *options; /* the command's options and where each value came from */
+	int argc;                         /* the whole command line as it was given, for the recording */
+	const char *const *argv;
+};
+
+/*
+ * run() finds its configuration filled (fallbacks, configuration files, argv)
+ * and returns the exit status, or -1 with err set: main prints "tare: TEXT" and
+ * exits with tare_exit_status(err->code). main also notices a failed stdout.
+ */
+struct command {
+	const char *name;
+	const char *summary;          /* one line, lower case, no full stop */
+	const char *operands;         /* "FILE..." */
+	const char *examples;         /* whole lines, each indented by two spaces */
+	const struct option *options; /* ends with name == NULL */
+	size_t config_bytes;
+	int (*run)(struct cli *cli, void *config, int operand_count, char **operands, struct tare_err *err);
+};
+
+/* "tare: TEXT" on cli->note, foreign characters made harmless; for what a command survives. */
+void cli_warn(struct cli *cli, const char *format, ...) TARE_PRINTF(2, 3);
+/* True once the reader of our output is gone or the disk is full: a long output may as well stop. */
+bool cli_out_failed(const struct cli *cli);
+/* "tare 0.1.0", as recordings note it. */
+const char *cli_version(void);
