@@ -9,11 +9,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PAYLOAD_MIN_BYTES = 16 };
+#include "wire/bytes.h"
 
-/* Fills `bytes` octets (>= PAYLOAD_MIN_BYTES), the fill a fixed pattern. Once per series. */
+enum { PAYLOAD_MIN_BYTES = 16, PAYLOAD_NUMBER_AT = 8 };
+
+/* Fills `bytes` octets (>= PAYLOAD_MIN_BYTES), number 0, the fill a fixed pattern. Once per series. */
 void payload_fill(uint8_t *payload, size_t bytes, uint64_t cookie);
 /* The only thing that changes from request to request. */
-void payload_number(uint8_t *payload, uint64_t number);
-/* False when it is too short or not ours. */
+static inline void payload_number(uint8_t *payload, uint64_t number)
+{
+	put_u64(payload + PAYLOAD_NUMBER_AT, number);
+}
+/* False when it is too short or not ours. The fill is not looked at. */
 bool payload_read(const uint8_t *payload, size_t bytes, uint64_t cookie, uint64_t *ret_number);

@@ -3,8 +3,9 @@
  * STAMP (RFC 8762, RFC 8972), unauthenticated mode, as bytes.
  *
  * Our request: the 44-octet base, an Extra Padding TLV (type 1) holding 64-bit
- * number and cookie and fill, and the peer TLV (type 249, experimental) that the
- * sender leaves zero and a tare responder fills: 104 octets at least.
+ * number, cookie and fill, and the peer TLV (type 249, experimental) in which the
+ * sender writes project cookie and version and a tare responder the rest: 104
+ * octets at least. docs/peer-tlv.md has the layout for other implementers.
  *
  * Peer TLV value, 36 octets, big-endian:
  *   0 u32 project cookie   4 u8 version (1)   5 u8 valid mask
@@ -19,15 +20,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "wire/bytes.h"
+
 enum {
+	STAMP_PORT = 862,
 	STAMP_BASE_BYTES = 44,
 	STAMP_TLV_HEADER_BYTES = 4,
 	STAMP_PADDING_MIN_BYTES = 16,
 	STAMP_PEER_VALUE_BYTES = 36,
 	STAMP_REQUEST_MIN_BYTES = 104,  /* base + padding TLV (4 + 16) + peer TLV (4 + 36) */
+	STAMP_REPLY_MIN_BYTES = 36,     /* up to and with the echoed T1 */
 	STAMP_LIGHT_REQUEST_BYTES = 14, /* TWAMP-light senders send as little */
 	STAMP_TLV_PADDING = 1,
 	STAMP_TLV_PEER = 249,
+	STAMP_PEER_COOKIE = 0x54415245, /* "TARE" */
+	STAMP_PEER_VERSION = 1,
 };
 enum { STAMP_FLAG_U = 0x80, STAMP_FLAG_M = 0x40, STAMP_FLAG_I = 0x20 };
 enum {
@@ -40,60 +47,97 @@ enum {
 	STAMP_VALID_INJECTED = 1 << 7,
 };
 
+/* Error estimate: S, Z, 6 bits scale, 8 bits multiplier; error = multiplier * 2^(scale - 32) s. */
+enum { STAMP_ERROR_S = 0x8000, STAMP_ERROR_Z = 0x4000 };
+
 struct stamp_peer {
 	uint8_t valid;
 	uint16_t rx_cpu, tx_cpu, irq_cpu;
 	int64_t kernel_rx_ns, user_rx_ns, user_tx_ns; /* CLOCK_REALTIME of the peer */
 };
 
-/* NTP 32.32 timestamps of CLOCK_REALTIME ns and back; era 1 (from 2036) is told by closeness to `near_ns`. */
+/*
+ * NTP 32.32 timestamps of CLOCK_REALTIME ns and back; the way there and back is
+ * exact. Era 1 (from 2036-02-07) is told by closeness to `near_ns`: right within
+ * 68 years of it. Times from 1970 to 2194.
+ */
 uint64_t stamp_ntp_of_real(int64_t real_ns);
 int64_t stamp_real_of_ntp(uint64_t ntp, int64_t near_ns);
 /* PTPv2 truncated (seconds, ns): what a peer sends whose error estimate has Z set. */
 int64_t stamp_real_of_ptp(uint64_t ptp);
-/* Error estimate with S = synchronised, Z = 0 for a bound of error_ns; multiplier 128..255. */
+/*
+ * Error estimate with S = synchronised, Z = 0 for a bound of error_ns, rounded up;
+ * multiplier 128..255. The least that can be said is 30 ns, the most is taken as 2^31 s.
+ */
 uint16_t stamp_error_estimate(bool synchronised, int64_t error_ns);
 
 /* ---- sender ---- */
 
-/* Fills everything that does not change from request to request; bytes >= STAMP_REQUEST_MIN_BYTES. */
+enum { STAMP_T1_AT = 4, STAMP_NUMBER_AT = STAMP_BASE_BYTES + STAMP_TLV_HEADER_BYTES };
+
+/*
+ * Fills everything that does not change from request to request; bytes from
+ * STAMP_REQUEST_MIN_BYTES to 65507. The padding TLV takes what is over.
+ */
 void stamp_request_fill(uint8_t *packet, size_t bytes, uint64_t cookie, uint16_t ssid, uint16_t error_estimate);
 /* Sequence (low 32 bits of number), T1, and the 64-bit number in the padding. */
-void stamp_request_number(uint8_t *packet, uint64_t number, uint64_t t1_ntp);
+static inline void stamp_request_number(uint8_t *packet, uint64_t number, uint64_t t1_ntp)
+{
+	put_u32(packet, (uint32_t)number);
+	put_u64(packet + STAMP_T1_AT, t1_ntp);
+	put_u64(packet + STAMP_NUMBER_AT, number);
+}
 
 struct stamp_reply {
-	uint32_t sequence, sender_sequence;   /* own and echoed */
-	uint64_t sender_t1_ntp;               /* echoed */
-	uint64_t t2, t3;                      /* raw, in the format told by the error estimate */
-	uint16_t error_estimate, ssid;
-	uint8_t sender_ttl;
-	bool has_number;                      /* padding TLV came back with our cookie */
+	uint32_t sequence, sender_sequence; /* own and echoed */
+	uint64_t sender_t1_ntp;             /* echoed */
+	uint64_t t2, t3;                    /* raw, in the format told by the error estimate */
+	uint16_t error_estimate;            /* multiplier 0: the peer itself calls its stamps corrupt */
+	uint16_t ssid;                      /* 0: peer does not know RFC 8972 */
+	int sender_ttl;                     /* -1: reply too short to hold it; 0 also means "not read" with some peers */
+	bool has_number;                    /* padding TLV came back with our cookie */
 	uint64_t number;
-	bool has_peer;                        /* a tare responder filled type 249 */
+	bool has_peer;                      /* a tare responder filled type 249 */
 	struct stamp_peer peer;
 };
 /*
  * Reads a reply of 36 octets or more (TWAMP-light peers send 38 and 41). False
  * when it is shorter. Whether it answers one of our requests is the caller's
  * matter: by number where has_number, else by sender_sequence and sender_t1_ntp.
+ * A padding TLV cut behind the cookie still counts: the cookie is proof enough.
  */
 bool stamp_reply_read(const uint8_t *packet, size_t bytes, uint64_t cookie, struct stamp_reply *ret_reply);
 
 /* ---- reflector ---- */
 
 enum stamp_verdict {
-	STAMP_REFLECT,   /* reply of *ret_bytes octets stands in `reply` but for T3 and the peer TLV's send time */
-	STAMP_TOO_SHORT, /* under 14 octets, or under 44 when strict */
+	STAMP_REFLECT,   /* reply of ret_made->bytes stands in `reply` but for T3 and the peer TLV's send part */
+	STAMP_TOO_SHORT, /* under 44 octets, or under 14 for a light arrival */
 	STAMP_TOO_LONG,  /* more than the room given */
+};
+/* How a request came in, and what is said about it. */
+struct stamp_arrival {
+	bool light;                    /* also answer 14 to 43 octets, with 44 */
+	const uint32_t *own_sequence;  /* NULL: stateless, the sender's is copied */
+	uint8_t ttl;                   /* as received; 255 when it cannot be told (RFC 5357) */
+	uint16_t error_estimate;
+	uint64_t t2_ntp;
+	struct stamp_peer peer;        /* its send part is written by stamp_reflect_sent */
+};
+struct stamp_made {
+	size_t bytes;
+	size_t peer_at; /* offset of our TLV's value; 0: the request had none */
 };
 /*
  * Makes the reply to a request: base fields, remaining octets copied, TLV flags
- * set as RFC 8972 section 4 says (U cleared on types 1 and 249-with-our-cookie,
- * left on unknown ones, M on the first malformed one, the rest copied unparsed).
- * The reply is as long as the request, or 44 octets for a shorter one. Never longer.
+ * set as RFC 8972 section 4 says: cleared on types 1 and 249-with-our-cookie,
+ * left on unknown ones, M set on the first malformed one and the rest copied
+ * unparsed. Octets whose U flag the sender did not set are no TLVs but the plain
+ * padding of RFC 8762 and TWAMP-light senders: they and all behind are copied.
+ * The reply is as long as the request, or 44 octets for a shorter one. Never
+ * longer. `reply` may be `request` itself, nothing between.
  */
-enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, bool strict, uint32_t sequence, uint8_t ttl,
-				 uint16_t error_estimate, uint64_t t2_ntp, const struct stamp_peer *peer,
-				 uint8_t *reply, size_t room, size_t *ret_bytes);
-/* Just before the send call: T3 and, where the reply has our TLV, user_tx_ns and its valid bit. */
-void stamp_reflect_sent(uint8_t *reply, size_t bytes, uint64_t t3_ntp, int64_t user_tx_ns, uint16_t tx_cpu);
+enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const struct stamp_arrival *arrival,
+				 uint8_t *reply, size_t room, struct stamp_made *ret_made);
+/* Just before the send call: T3 and, where the reply has our TLV, time and CPU of the send; tx_cpu < 0: not known. */
+void stamp_reflect_sent(uint8_t *reply, const struct stamp_made *made, uint64_t t3_ntp, int64_t user_tx_ns, int tx_cpu);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Every wire format reads the same bytes. Beyond not crashing: a reflector's
+ * reply is never longer than allowed, is the same in place and apart, and echoes
+ * what the request said.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/bytes.h"
+#include "wire/icmp.h"
+#include "wire/payload.h"
+#include "wire/stamp.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+enum { ROOM = 2048 };
+static const uint64_t COOKIE = 0x0102030405060708;
+
+static void must(int holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void reflect(const uint8_t *data, size_t bytes, int light)
+{
+	static uint8_t apart[ROOM], here[ROOM];
+	struct stamp_arrival in = {.light = light, .ttl = 9, .t2_ntp = 77, .peer = {.valid = STAMP_VALID_USER_RX}};
+	struct stamp_made made = {0}, made_here = {0};
+	enum stamp_verdict verdict = stamp_reflect(data, bytes, &in, apart, ROOM, &made);
+	if (verdict != STAMP_REFLECT) {
+		must(bytes > ROOM || bytes < (light ? STAMP_LIGHT_REQUEST_BYTES : STAMP_BASE_BYTES));
+		return;
+	}
+	must(made.bytes == (bytes < STAMP_BASE_BYTES ? STAMP_BASE_BYTES : bytes));
+	memcpy(here, data, bytes);
+	must(stamp_reflect(here, bytes, &in, here, ROOM, &made_here) == STAMP_REFLECT);
+	must(made_here.bytes == made.bytes && made_here.peer_at == made.peer_at &&
+		memcmp(here, apart, made.bytes) == 0);
+	must(made.peer_at == 0 || made.peer_at + STAMP_PEER_VALUE_BYTES <= made.bytes);
+	stamp_reflect_sent(apart, &made, 5, 6, 7);
+	struct stamp_reply reply;
+	must(stamp_reply_read(apart, made.bytes, COOKIE, &reply));
+	must(reply.sender_sequence == get_u32(data) && reply.t3 == 5 && reply.t2 == 77 && reply.sender_ttl == 9);
+	must(made.peer_at == 0 || (reply.has_peer && reply.peer.user_tx_ns == 6 && reply.peer.tx_cpu == 7));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct stamp_reply reply;
+	must(stamp_reply_read(data, bytes, COOKIE, &reply) == (bytes >= STAMP_REPLY_MIN_BYTES));
+	reflect(data, bytes, 0);
+	reflect(data, bytes, 1);
+
+	uint64_t number;
+	struct icmp_echo echo;
+	payload_read(data, bytes, COOKIE, &number);
+	for (int mode = 0; mode < 4; mode++) {
+		if (!icmp_reply(data, bytes, mode & 1, mode & 2, &echo))
+			continue;
+		must(echo.payload >= data && echo.payload + echo.payload_bytes <= data + bytes);
+		payload_read(echo.payload, echo.payload_bytes, COOKIE, &number);
+	}
+	icmp_quoted_request(data, bytes, bytes & 1, &echo);
+	if (bytes >= ICMP_ECHO_HEADER_BYTES && bytes <= ROOM) {
+		static uint8_t message[ROOM];
+		memcpy(message, data, bytes);
+		icmp_checksum(message, bytes);
+	}
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Somebody else's reading of our packets: a request and its reply in a capture, decoded by tshark. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "wire/stamp.h"
+
+enum { FRAME_HEAD = 14 + 20 + 8, PACKET_BYTES = 104 };
+
+static void put_le32(FILE *file, uint32_t value)
+{
+	for (int i = 0; i < 4; i++)
+		fputc((int)(value >> 8 * i & 0xff), file);
+}
+
+/* One UDP datagram over IPv4 and Ethernet, checksums left 0. */
+static void write_frame(FILE *file, const uint8_t *packet, uint16_t source, uint16_t destination)
+{
+	uint8_t head[FRAME_HEAD] = {
+		[12] = 8, [14] = 0x45, [22] = 64, [23] = 17, [26] = 127, [29] = 1, [30] = 127, [33] = 1};
+	put_u16(head + 16, 20 + 8 + PACKET_BYTES);
+	put_u16(head + 34, source);
+	put_u16(head + 36, destination);
+	put_u16(head + 38, 8 + PACKET_BYTES);
+	put_le32(file, 1700000000);
+	put_le32(file, 0);
+	put_le32(file, FRAME_HEAD + PACKET_BYTES);
+	put_le32(file, FRAME_HEAD + PACKET_BYTES);
+	fwrite(head, 1, sizeof(head), file);
+	fwrite(packet, 1, PACKET_BYTES, file);
+}
+
+static bool write_capture(const char *path)
+{
+	FILE *file = fopen(path, "wb");
+	if (!file)
+		return false;
+	static const uint32_t head[6] = {0xa1b2c3d4, 4 << 16 | 2, 0, 0, 65535, 1};
+	for (size_t i = 0; i < 6; i++)
+		put_le32(file, head[i]);
+
+	uint8_t packet[PACKET_BYTES];
+	stamp_request_fill(packet, sizeof(packet), 0xfeed, 0, 0x8a91);
+	stamp_request_number(packet, 70000, stamp_ntp_of_real(1700000000250000000));
+	write_frame(file, packet, 40000, STAMP_PORT);
+	struct stamp_arrival in = {
+		.ttl = 63, .error_estimate = 0x0c85, .t2_ntp = stamp_ntp_of_real(1700000001500000000)};
+	struct stamp_made made;
+	stamp_reflect(packet, sizeof(packet), &in, packet, sizeof(packet), &made);
+	stamp_reflect_sent(packet, &made, stamp_ntp_of_real(1700000002750000000), 1, 0);
+	write_frame(file, packet, STAMP_PORT, 40000);
+	return fclose(file) == 0;
+}
+
+struct expected {
+	const char *field, *text;
+	bool is_time;
+};
+
+/*
+ * One field of one frame as tshark prints it. Numbers come in decimal or hex and
+ * times in one of two date formats, by tshark's version: what is compared is the
+ * number, or the time of day within the text.
+ */
+static bool decodes_to(const char *path, int frame, const struct expected *want)
+{
+	char command[256], line[256] = "";
+	snprintf(command, sizeof(command),
+		"TZ=UTC tshark -n -r %s -d udp.port==862,twamp.test -Y frame.number==%d -T fields -e twamp.test.%s "
+		"2>/dev/null",
+		path, frame, want->field);
+	FILE *pipe = popen(command, "r");
+	if (!pipe)
+		return false;
+	bool read = fgets(line, sizeof(line), pipe) != NULL;
+	line[strcspn(line, "\n")] = 0;
+	bool same = want->is_time ? strstr(line, want->text) != NULL
+				  : strtoul(line, NULL, 0) == strtoul(want->text, NULL, 0);
+	if (!read || !same)
+		printf("# got '%s', expected '%s'\n", line, want->text);
+	return pclose(pipe) == 0 && read && same;
+}
+
+static void check(const char *path)
+{
+	static const struct expected request[] = {
+		{"seq_number", "70000", false},
+		{"timestamp", "22:13:20.250000000", true},
+		{"error_estimate", "0x8a91", false},
+	};
+	static const struct expected reply[] = {
+		{"seq_number", "70000", false},
+		{"timestamp", "22:13:22.750000000", true},
+		{"error_estimate", "0x0c85", false},
+		{"error_estimate.multiplier", "0x85", false},
+		{"receive_timestamp", "22:13:21.500000000", true},
+		{"sender_seq_number", "70000", false},
+		{"sender_timestamp", "22:13:20.250000000", true},
+		{"sender_error_estimate", "0x8a91", false},
+		{"sender_ttl", "63", false},
+	};
+	for (size_t i = 0; i < sizeof(request) / sizeof(*request); i++)
+		OK(decodes_to(path, 1, &request[i]), "request: %s", request[i].field);
+	for (size_t i = 0; i < sizeof(reply) / sizeof(*reply); i++)
+		OK(decodes_to(path, 2, &reply[i]), "reply: %s", reply[i].field);
+}
+
+int main(void)
+{
+	if (system("tshark -v >/dev/null 2>&1") != 0) {
+		SKIP(13, "tshark is not installed");
+		return tap_done();
+	}
+	char path[] = "/tmp/t_stamp_tshark.XXXXXX";
+	int fd = mkstemp(path);
+	OK(fd >= 0 && write_capture(path), "capture written");
+	check(path);
+	if (fd >= 0)
+		close(fd);
+	unlink(path);
+	return tap_done();
+}
