@@ -11,7 +11,7 @@ cd "$root" || exit 1
 
 # Every file that belongs to the tree: no build directories, recordings or editors' caches.
 tree_files() {
-	find . \( -name .git -o -name 'build*' -o -name measurements -o -name .cache -o -name '*.o' -o -name '*~' \) \
+	find . \( -name .git -o -path './build*' -o -name measurements -o -name .cache -o -name '*.o' -o -name '*~' \) \
 		-prune -o -type f -print | sed 's|^\./||' | LC_ALL=C sort
 }
 
