@@ -140,3 +140,17 @@ TARE_API int tare_response_parts(const struct tare_series *series, size_t i, int
 
 /* True when the span can be computed for at least one request of the series. */
 TARE_API bool tare_span_exists(const struct tare_series *series, enum tare_span span);
+
+/*
+ * False for late, tx, tx_nic and gap: what ends before the request has left is
+ * known for every request sent, so their distributions hold the lost ones too.
+ */
+TARE_API bool tare_span_needs_answer(enum tare_span span);
+
+/*
+ * The span of requests first to first + count - 1 as statistics count it:
+ * TARE_NO_TIME where it was not observed, and unless the request was answered or
+ * overdue (spans that need no answer: unless it was sent).
+ */
+TARE_API void tare_span_values(const struct tare_series *series, enum tare_span span, size_t first, size_t count,
+			       int64_t *ret_values_ns);

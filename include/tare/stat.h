@@ -18,8 +18,8 @@
 /* "99.9" is 999/1000, never a double: ceil(99.9/100 x 10000) in IEEE doubles gives 9991. */
 struct tare_percentile {
 	uint64_t num, den;  /* 0 < num/den <= 1, reduced */
-	char text[16];      /* as written: "99.9" */
-	char key[20];       /* as a name: "p999" */
+	char text[16];      /* "99.9"; outer zeros are dropped, so that "099.90" is the same percentile */
+	char key[20];       /* as a name: "p999"; "p9_99" for 9.99 */
 };
 
 /* Accepts 0 < p <= 100 with up to 9 decimals, without sign or exponent. */
@@ -39,32 +39,50 @@ enum tare_grade {
 TARE_API enum tare_grade tare_grade_of(uint64_t behind);
 TARE_API const char *tare_grade_name(enum tare_grade grade);
 
-/* The smallest n at which percentile p has at least `behind` samples behind it. */
+/* The smallest n at which percentile p has at least `behind` samples behind it; UINT64_MAX when there is none (p100). */
 TARE_API uint64_t tare_needed(const struct tare_percentile *p, uint64_t behind);
 
 /* ---- counting ---- */
 
-/* A multiset of 64-bit values, counted exactly. Memory follows the number of distinct places, not n. */
+/*
+ * A multiset of 64-bit values, negative ones included, counted exactly at 1 ns.
+ * Memory follows the number of distinct values (16 to 64 bytes each, about 4
+ * where they lie close together), not n. Every value but TARE_NO_TIME is taken.
+ */
 struct tare_counts;
 TARE_API int tare_counts_open(struct tare_counts **ret_counts, struct tare_err *err) TARE_MUST_USE;
 TARE_API void tare_counts_free(struct tare_counts *counts); /* NULL is fine */
 TARE_API void tare_counts_clear(struct tare_counts *counts);
-/* Adds n values; entries equal to TARE_NO_TIME are passed over. */
+/* Adds n values; entries equal to TARE_NO_TIME are passed over. A failure (no memory) leaves the object half filled. */
 TARE_API int tare_counts_add(struct tare_counts *counts, const int64_t *values_ns, size_t n,
 			     struct tare_err *err) TARE_MUST_USE;
+/* Adds all of `from`; the order of adding and merging changes no figure. `into` and `from` may be the same. */
 TARE_API int tare_counts_merge(struct tare_counts *into, const struct tare_counts *from,
 			       struct tare_err *err) TARE_MUST_USE;
 TARE_API uint64_t tare_counts_n(const struct tare_counts *counts);
 /* Value of rank k (1 = smallest). k outside 1..n gives TARE_NO_TIME. */
 TARE_API int64_t tare_counts_at(const struct tare_counts *counts, uint64_t k);
+/* The values of `count` ranks in ascending order, in one pass; ranks outside 1..n give TARE_NO_TIME. */
+TARE_API void tare_counts_ranks(const struct tare_counts *counts, const uint64_t *ranks, size_t count,
+				int64_t *ret_values_ns);
 TARE_API uint64_t tare_counts_above(const struct tare_counts *counts, int64_t limit_ns);
+
+/* Walks the distinct values in ascending order. Any adding in between ends the walk. */
+struct tare_bin { int64_t value_ns; uint64_t count; };
+struct tare_counts_cursor {
+	const struct tare_counts *counts;
+	size_t page, cell, lone; /* private */
+};
+TARE_API struct tare_counts_cursor tare_counts_walk(const struct tare_counts *counts);
+/* False at the end. */
+TARE_API bool tare_counts_next(struct tare_counts_cursor *cursor, struct tare_bin *ret_bin);
 
 /* ---- the row of `tare stat` ---- */
 
 enum { TARE_PERCENTILES_MAX = 16 };
 
 struct tare_rules {
-	uint32_t percentiles;
+	uint32_t percentiles;   /* at most TARE_PERCENTILES_MAX, in any order */
 	struct tare_percentile percentile[TARE_PERCENTILES_MAX];
 	int64_t warmup;         /* first requests of a round kept apart; -1: as the round says */
 	int64_t stall_limit_ns; /* absolute limit; 0: stall_ratio x p50 of the round's rtt */
@@ -79,30 +97,47 @@ struct tare_ranked {
 	enum tare_grade grade;
 };
 
-/* One span of one target in one round, or merged over rounds (round = 0). */
+/*
+ * One span of one target in one round, or merged over rounds (round = 0).
+ *
+ * sent, lost and their like count the whole round, warm-up included. n is the
+ * number of values the figures are made of: requests answered or overdue after
+ * the warm-up whose span was truly observed, nothing folded; for spans that need
+ * no answer (tare_span_needs_answer) all requests sent after the warm-up. When
+ * the warm-up left nothing, n is 0 and the figures are TARE_NO_TIME.
+ *
+ * Stalls are values above one limit for all spans of a round: stall_ratio x p50
+ * of its `rtt`; a source without rtt takes the first it has of response, wire,
+ * stack, host, residence, service instead. A merged row's stalls are the sum of
+ * its rounds', each by its own limit.
+ */
 struct tare_row {
 	const char *file;       /* NULL for a live run */
 	int64_t run;            /* 0 when merged over runs */
 	uint32_t round;         /* 0 when merged */
-	const char *label;
-	const char *target;
+	const char *label;      /* NULL when merged rounds differ in it */
+	const char *target;     /* as asked: the url */
 	const char *kind;
 	enum tare_span span;
 	uint64_t sent, n, lost, overdue, pending, error, not_sent;
 	uint64_t duplicate, reordered, foreign;
-	int64_t first_ns, second_ns;         /* the round's first two requests; TARE_NO_TIME if merged or unanswered */
+	int64_t first_ns, second_ns;         /* requests 0 and 1 of the round; TARE_NO_TIME if merged or unanswered */
 	int64_t min_ns, max_ns;
 	struct tare_ranked ranked[TARE_PERCENTILES_MAX];
 	int64_t pdv_ns;                      /* p99.9 - min (RFC 5481); TARE_NO_TIME where p99.9 has grade none */
 	uint64_t stalls;
 	int64_t stall_limit_ns;              /* TARE_NO_TIME: no limit could be set (nothing answered) or mixed */
-	int64_t resolution_ns;
+	int64_t resolution_ns;               /* the coarsest of the rounds merged */
 };
 
 /*
  * Collects series in the order given and makes the rows: per series one row for
- * rtt and one for each span asked for that exists; then, for targets with more
- * than one round, merged rows. Strings of the records must outlive it.
+ * rtt (or what stands for it, see above) and one for each span asked for that
+ * exists, in the order of TARE_SPANS; then, for a target (same url and kind)
+ * with more than one round in a run, rows merged over that run; then, for a
+ * target with more than one run, rows merged over all (run = 0; file NULL when
+ * the files differ). A merged row holds the rounds in which its span exists.
+ * Strings of the records must outlive it; their samples need not.
  */
 struct tare_stat;
 TARE_API int tare_stat_open(const struct tare_rules *rules, uint32_t span_mask, struct tare_stat **ret_stat,

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows shared between collecting (stat.c) and merging (stat_merge.c). */
+#pragma once
+#include "tare/stat.h"
+
+/* One target in one run: per span what its rounds add up to. */
+struct row_part {
+	struct tare_row row;
+	uint32_t rounds;
+	struct tare_counts *counts;
+};
+
+struct row_group {
+	struct row_part *part[TARE_SPAN_COUNT]; /* NULL where no round had the span */
+	const char *file, *target, *kind;
+	int64_t run;
+};
+
+struct row_list {
+	struct tare_row *rows;
+	size_t count, room;
+};
+
+int row_push(struct row_list *list, const struct tare_row *row, struct tare_err *err) TARE_MUST_USE;
+/* n, extremes, percentiles and PDV from the counts; the rest of the row stays. */
+void row_figures(struct tare_row *row, const struct tare_rules *rules, const struct tare_counts *counts);
+/* Adds what can be added and drops what differs; figures are for row_figures. */
+void row_merge(struct tare_row *into, const struct tare_row *from);
+
+bool text_equal(const char *a, const char *b);
+
+/* Adds one round's row and counts to its group. */
+int row_part_add(struct row_part **part, const struct tare_row *row, const struct tare_counts *counts,
+		 struct tare_err *err) TARE_MUST_USE;
+void row_part_free(struct row_part *part);
+/* Appends merged rows: per run, then over runs. */
+int row_merged(struct row_list *list, const struct tare_rules *rules, const struct row_group *groups, size_t count,
+	       struct tare_err *err) TARE_MUST_USE;

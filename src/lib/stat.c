@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From series to rows. Each span is counted in blocks that fit the first-level
+ * cache and its counts are added to those of its target and run, so the samples
+ * are read once per span and never kept. The base span (rtt where there is one)
+ * is counted first, since its median sets the stall limit of all.
+ */
+#include <stdlib.h>
+
+#include "lib/row.h"
+#include "lib/series.h"
+
+struct tare_stat {
+	struct tare_rules rules;
+	uint32_t span_mask;
+	struct row_list rounds, all; /* rows per series; these and the merged ones */
+	struct row_group *groups;
+	size_t group_count, group_room;
+	struct tare_counts *base, *scratch;
+};
+
+/* What stands for rtt in sources that do not have it; late and gap say nothing about a round trip. */
+static const enum tare_span bases[] = {
+	TARE_SPAN_RTT,
+	TARE_SPAN_RESPONSE,
+	TARE_SPAN_WIRE,
+	TARE_SPAN_STACK,
+	TARE_SPAN_HOST,
+	TARE_SPAN_RESIDENCE,
+	TARE_SPAN_SERVICE,
+};
+
+static enum tare_span base_of(const struct tare_series *series)
+{
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		if (tare_span_exists(series, bases[i]))
+			return bases[i];
+	}
+	return TARE_SPAN_RTT;
+}
+
+static int count_span(const struct tare_series *series, enum tare_span span, size_t first, struct tare_counts *counts,
+	struct tare_err *err)
+{
+	int64_t values_ns[SERIES_BLOCK];
+	tare_counts_clear(counts);
+	while (first < series->count) {
+		size_t block = series->count - first < SERIES_BLOCK ? series->count - first : SERIES_BLOCK;
+		tare_span_values(series, span, first, block, values_ns);
+		if (tare_counts_add(counts, values_ns, block, err))
+			return -1;
+		first += block;
+	}
+	return 0;
+}
+
+/* A median of 0 on a display of 1 us steps means "below one step": the step stands in for it. */
+static int64_t stall_limit_of(const struct tare_rules *rules, const struct tare_counts *base, int64_t resolution_ns)
+{
+	if (rules->stall_limit_ns > 0)
+		return rules->stall_limit_ns;
+	uint64_t n = tare_counts_n(base);
+	if (!n)
+		return TARE_NO_TIME;
+	int64_t median_ns = tare_counts_at(base, n / 2 + n % 2);
+	int64_t least_ns = resolution_ns > 1 ? resolution_ns : 1;
+	if (median_ns < least_ns)
+		median_ns = least_ns;
+	int64_t limit_ns;
+	if (rules->stall_ratio >= 1 && rules->stall_ratio < 1e9 &&
+		rules->stall_ratio <= (double)(int64_t)rules->stall_ratio)
+		return __builtin_mul_overflow(median_ns, (int64_t)rules->stall_ratio, &limit_ns) ? INT64_MAX : limit_ns;
+	double product = (double)median_ns * rules->stall_ratio;
+	return product < 0x1p62 ? (int64_t)product : INT64_MAX;
+}
+
+static void fill_row(struct tare_row *row, const char *file, const struct tare_record *record)
+{
+	struct tare_fates fates = tare_fates_of(&record->series);
+	*row = (struct tare_row){
+		.file = file,
+		.run = record->run ? record->run->id : 0,
+		.round = record->round->number,
+		.label = record->round->label,
+		.target = record->target->url,
+		.kind = record->target->kind,
+		.sent = fates.sent,
+		.lost = fates.count[TARE_LOST],
+		.overdue = fates.count[TARE_OVERDUE],
+		.pending = fates.count[TARE_PENDING],
+		.error = fates.count[TARE_ERROR],
+		.not_sent = fates.count[TARE_NOT_SENT],
+		.duplicate = record->beside.duplicate,
+		.reordered = record->beside.reordered,
+		.foreign = record->beside.foreign,
+		.resolution_ns = record->resolution_ns,
+	};
+}
+
+static void fill_span(struct tare_row *row, const struct tare_rules *rules, const struct tare_series *series,
+	enum tare_span span, const struct tare_counts *counts)
+{
+	int64_t first[2] = {TARE_NO_TIME, TARE_NO_TIME};
+	tare_span_values(series, span, 0, series->count < 2 ? series->count : 2, first);
+	row->span = span;
+	row->first_ns = first[0];
+	row->second_ns = first[1];
+	row->stalls = row->stall_limit_ns == TARE_NO_TIME ? 0 : tare_counts_above(counts, row->stall_limit_ns);
+	row_figures(row, rules, counts);
+}
+
+static struct row_group *group_of(struct tare_stat *stat, const struct tare_row *row, struct tare_err *err)
+{
+	/* From the end: rounds of one run come one after the other. */
+	for (size_t i = stat->group_count; i--;) {
+		struct row_group *group = &stat->groups[i];
+		if (group->run == row->run && text_equal(group->target, row->target) &&
+			text_equal(group->kind, row->kind) && text_equal(group->file, row->file))
+			return group;
+	}
+	if (stat->group_count == stat->group_room) {
+		size_t room = stat->group_room ? 2 * stat->group_room : 8;
+		struct row_group *groups = realloc(stat->groups, room * sizeof(*groups));
+		if (!groups) {
+			tare_fail(err, TARE_E_SYSTEM, "out of memory for %zu targets", room);
+			return NULL;
+		}
+		stat->groups = groups;
+		stat->group_room = room;
+	}
+	struct row_group *group = &stat->groups[stat->group_count++];
+	*group = (struct row_group){.file = row->file, .run = row->run, .target = row->target, .kind = row->kind};
+	return group;
+}
+
+void tare_rules_default(struct tare_rules *ret_rules)
+{
+	static const char *const usual[] = {"50", "90", "99", "99.9", "99.99"};
+	*ret_rules = (struct tare_rules){.warmup = -1, .stall_ratio = 10};
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
+		if (tare_percentile_parse(usual[i], &ret_rules->percentile[i], NULL) == 0)
+			ret_rules->percentiles++;
+	}
+}
+
+int tare_stat_open(
+	const struct tare_rules *rules, uint32_t span_mask, struct tare_stat **ret_stat, struct tare_err *err)
+{
+	if (rules->percentiles > TARE_PERCENTILES_MAX)
+		return tare_fail(err, TARE_E_USAGE, "%u percentiles asked for, at most %d fit", rules->percentiles,
+			TARE_PERCENTILES_MAX);
+	struct tare_stat *stat = calloc(1, sizeof(*stat));
+	if (!stat)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory for statistics");
+	stat->rules = *rules;
+	stat->span_mask = span_mask;
+	if (tare_counts_open(&stat->base, err) || tare_counts_open(&stat->scratch, err)) {
+		tare_stat_free(stat);
+		return -1;
+	}
+	*ret_stat = stat;
+	return 0;
+}
+
+void tare_stat_free(struct tare_stat *stat)
+{
+	if (!stat)
+		return;
+	for (size_t i = 0; i < stat->group_count; i++) {
+		for (int span = 0; span < TARE_SPAN_COUNT; span++)
+			row_part_free(stat->groups[i].part[span]);
+	}
+	tare_counts_free(stat->base);
+	tare_counts_free(stat->scratch);
+	free(stat->groups);
+	free(stat->rounds.rows);
+	free(stat->all.rows);
+	free(stat);
+}
+
+int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_record *record, struct tare_err *err)
+{
+	const struct tare_series *series = &record->series;
+	const struct tare_rules *rules = &stat->rules;
+	uint64_t warmup = rules->warmup < 0 ? record->round->warmup : (uint64_t)rules->warmup;
+	size_t first = warmup < series->count ? (size_t)warmup : series->count;
+	enum tare_span base = base_of(series);
+	struct tare_row row;
+	fill_row(&row, file, record);
+	if (count_span(series, base, first, stat->base, err))
+		return -1;
+	row.stall_limit_ns = stall_limit_of(rules, stat->base, record->resolution_ns);
+	struct row_group *group = group_of(stat, &row, err);
+	if (!group)
+		return -1;
+	for (int i = -1; i < TARE_SPAN_COUNT; i++) {
+		enum tare_span span = i < 0 ? base : (enum tare_span)i;
+		bool asked = i < 0 || ((stat->span_mask >> i & 1) && span != base && tare_span_exists(series, span));
+		if (!asked)
+			continue;
+		struct tare_counts *counts = i < 0 ? stat->base : stat->scratch;
+		if (i >= 0 && count_span(series, span, first, counts, err))
+			return -1;
+		fill_span(&row, rules, series, span, counts);
+		if (row_push(&stat->rounds, &row, err) || row_part_add(&group->part[span], &row, counts, err))
+			return -1;
+	}
+	return 0;
+}
+
+int tare_stat_rows(struct tare_stat *stat, const struct tare_row **ret_rows, size_t *ret_count, struct tare_err *err)
+{
+	stat->all.count = 0;
+	for (size_t i = 0; i < stat->rounds.count; i++) {
+		if (row_push(&stat->all, &stat->rounds.rows[i], err))
+			return -1;
+	}
+	if (row_merged(&stat->all, &stat->rules, stat->groups, stat->group_count, err))
+		return -1;
+	*ret_rows = stat->all.rows;
+	*ret_count = stat->all.count;
+	return 0;
+}
