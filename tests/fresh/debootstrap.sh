@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # debootstrap.sh FOLDER [COMMAND]: a minimal Debian of the host's own release in FOLDER, a
-# clean copy of this tree in it as /root/tare, and there COMMAND, by default "./up && ./up
+# clean copy of this tree in it as /usr/src/tare, and there COMMAND, by default "./up && ./up
 # check". A FOLDER made by an earlier run is used again, with its packages: that is how the
 # second run shows that nothing is downloaded. Package sources are the host's, read now.
 #
@@ -59,12 +59,12 @@ make_tree() {
 }
 
 copy_tree() {
-	rm -rf "$tree/root/tare"
-	mkdir -p "$tree/root/tare"
+	rm -rf "$tree/usr/src/tare"
+	mkdir -p "$tree/usr/src/tare"
 	(
 		cd "$root"
 		find . \( -name .git -o -path './build*' -o -name measurements -o -name .cache \) -prune -o -type f -print |
-			tar -cf - -T - | tar -xf - -C "$tree/root/tare"
+			tar -cf - -T - | tar -xf - -C "$tree/usr/src/tare"
 	)
 }
 
@@ -82,6 +82,6 @@ status=0
 chroot "$tree" /usr/bin/env -i HOME=/root TERM="${TERM:-dumb}" \
 	PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 	${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} \
-	sh -c "cd /root/tare && $command" || status=$?
+	sh -c "cd /usr/src/tare && $command" || status=$?
 say "ended with status $status"
 exit "$status"

@@ -16,9 +16,9 @@ told_by_help() {
 	"$TARE" help "$1" | sed -n 's/^ *\(-[a-zA-Z], *\)\{0,1\}--\(\[no-\]\)\{0,1\}\([a-z0-9-]*\).*/\3/p' | sort -u
 }
 
-# Options have a paragraph of their own in the page, which begins with ".It Fl -name".
+# Options have a paragraph of their own in the page: ".It Fl o , Fl -output Ar file".
 told_by_page() {
-	sed -n 's/^\.It Fl.* Fl Fl \([a-z0-9-]*\).*/\1/p; s/^\.It Fl Fl \([a-z0-9-]*\).*/\1/p' "$1" | sort -u
+	grep '^\.It Fl' "$1" | grep -o 'Fl -[a-z][a-z0-9-]*' | sed 's/^Fl -//' | sort -u
 }
 
 for command in $commands; do
