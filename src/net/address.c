@@ -103,7 +103,7 @@ void net_address_text(struct net_address *address, bool with_port)
 
 int net_resolve(const struct net_url *url, int family, struct net_address *ret_address, struct tare_err *err)
 {
-	char service[8] = "0";
+	char service[16] = "0";
 	struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_DGRAM}, *found = NULL;
 	if (!url->host[0])
 		return tare_fail(err, TARE_E_USAGE, "%s:// needs a host", url->scheme);

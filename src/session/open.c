@@ -164,7 +164,7 @@ static int open_all(struct session *session, struct tare_err *err)
 
 int session_open(const struct session_config *config, struct session **ret_session, struct tare_err *err)
 {
-	uint64_t slots;
+	uint64_t slots = 0;
 	if (check_config(config, &slots, err) < 0)
 		return -1;
 	struct session *session = calloc(1, sizeof *session);
