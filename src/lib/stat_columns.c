@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Columns of a statistics row. `index` is the member's offset, or the place of
+ * a percentile in the rules; the keys of percentiles are built from how they
+ * were written ("99.9" is p999_ns).
+ */
+#include "lib/stat_columns.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+#define ROW(record) ((const struct tare_row *)(record))
+#define MEMBER(type, record, column) (*(type const *)((const char *)(record) + (column)->index))
+
+static struct cell get_text(const void *record, const struct column *column)
+{
+	return cell_text(MEMBER(const char *, record, column));
+}
+
+static struct cell get_count(const void *record, const struct column *column)
+{
+	return cell_count(MEMBER(uint64_t, record, column));
+}
+
+/* A live run has no file, a row merged over runs no run, one merged over rounds no round and no label. */
+static struct cell get_file(const void *record, const struct column *column)
+{
+	(void)column;
+	return ROW(record)->file ? cell_text(ROW(record)->file) : cell_absent(CELL_NOT_APPLICABLE);
+}
+
+static struct cell get_run(const void *record, const struct column *column)
+{
+	(void)column;
+	return ROW(record)->run ? cell_integer(ROW(record)->run) : cell_absent(CELL_NOT_APPLICABLE);
+}
+
+static struct cell get_round(const void *record, const struct column *column)
+{
+	(void)column;
+	return ROW(record)->round ? cell_count(ROW(record)->round) : cell_absent(CELL_NOT_APPLICABLE);
+}
+
+static struct cell get_span(const void *record, const struct column *column)
+{
+	(void)column;
+	return cell_text(tare_span_name(ROW(record)->span));
+}
+
+static struct cell duration(const struct tare_row *row, int64_t value_ns, enum cell_state absent)
+{
+	if (value_ns == TARE_NO_TIME)
+		return cell_absent(absent);
+	struct cell cell = cell_integer(value_ns);
+	cell.resolution_ns = row->resolution_ns;
+	return cell;
+}
+
+static struct cell get_request(const void *record, const struct column *column)
+{
+	/* First requests belong to a round; a merged row has many of them. */
+	return duration(ROW(record), MEMBER(int64_t, record, column),
+			ROW(record)->round ? CELL_NOT_MEASURED : CELL_NOT_APPLICABLE);
+}
+
+static struct cell get_figure(const void *record, const struct column *column)
+{
+	return duration(ROW(record), MEMBER(int64_t, record, column), CELL_TOO_FEW);
+}
+
+static struct cell get_ranked(const void *record, const struct column *column)
+{
+	const struct tare_ranked *ranked = &ROW(record)->ranked[column->index];
+	if (ranked->grade == TARE_GRADE_NONE)
+		return cell_absent(CELL_TOO_FEW);
+	struct cell cell = duration(ROW(record), ranked->value_ns, CELL_TOO_FEW);
+	cell.mark = ranked->grade == TARE_GRADE_WEAK ? '?' : 0;
+	return cell;
+}
+
+static struct cell get_stall_limit(const void *record, const struct column *column)
+{
+	(void)column;
+	/* The limit is 10 x p50 or a given one: it has no step of its own. */
+	int64_t limit_ns = ROW(record)->stall_limit_ns;
+	return limit_ns == TARE_NO_TIME ? cell_absent(CELL_NOT_MEASURED) : cell_integer(limit_ns);
+}
+
+static struct cell get_behind(const void *record, const struct column *column)
+{
+	return cell_count(ROW(record)->ranked[column->index].behind);
+}
+
+static struct cell get_grade(const void *record, const struct column *column)
+{
+	return cell_text(tare_grade_name(ROW(record)->ranked[column->index].grade));
+}
+
+#define AT(member) .index = offsetof(struct tare_row, member)
+
+static const struct column before_percentiles[] = {
+	{"file", "file", "file the row comes from; null for a live run", .get = get_file, .is_text = true},
+	{"run", "run", "run within the file, from 1; null when merged over runs", .get = get_run},
+	{"round", "round", "round within the run, from 1; null when merged over rounds", .get = get_round},
+	{"label", "label", "label of the round", .get = get_text, .is_text = true, AT(label)},
+	{"target", "target", "what was asked, as a URL", .get = get_text, .is_text = true, AT(target)},
+	{"kind", "kind", "kind of probe", .get = get_text, .is_text = true, AT(kind)},
+	{"span", "span", "between which two stages", .get = get_span, .is_text = true},
+	{"sent", "sent", "requests the kernel accepted, warm-up included", .get = get_count, AT(sent)},
+	{"n", "n", "values counted: answered and overdue, without the warm-up", .get = get_count, AT(n)},
+	{"lost", "lost", "no answer within the timeout", .get = get_count, AT(lost)},
+	{"overdue", "overdue", "answered after the timeout; counted with their time", .get = get_count, AT(overdue)},
+	{"pending", "pending", "still open when the round was stopped", .get = get_count, AT(pending)},
+	{"error", "error", "sent, then refused by the network", .get = get_count, AT(error)},
+	{"not_sent", "not sent", "not accepted by the kernel, or slot skipped", .get = get_count, AT(not_sent)},
+	{"duplicate", "duplicate", "answers beyond the first", .get = get_count, AT(duplicate)},
+	{"reordered", "reordered", "answered after a later request (RFC 4737)", .get = get_count, AT(reordered)},
+	{"foreign", "foreign", "answers to nothing we asked", .get = get_count, AT(foreign)},
+	{"first_ns", "first", "first request of the round", .unit = UNIT_NS, .get = get_request, AT(first_ns)},
+	{"second_ns", "second", "second request of the round", .unit = UNIT_NS, .get = get_request, AT(second_ns)},
+	{"min_ns", "min", "smallest value", .unit = UNIT_NS, .get = get_figure, AT(min_ns)},
+};
+
+static const struct column after_percentiles[] = {
+	{"max_ns", "max", "largest value", .unit = UNIT_NS, .get = get_figure, AT(max_ns)},
+	{"pdv_ns", "pdv", "p99.9 - min, packet delay variation (RFC 5481)", .unit = UNIT_NS, .get = get_figure,
+	 AT(pdv_ns)},
+	{"stalls", "stalls", "values above the stall limit", .get = get_count, AT(stalls)},
+	{"stall_limit_ns", "stall limit", "what counts as a stall", .unit = UNIT_NS, .get = get_stall_limit,
+	 AT(stall_limit_ns)},
+};
+
+enum {
+	BEFORE = sizeof(before_percentiles) / sizeof(before_percentiles[0]),
+	AFTER = sizeof(after_percentiles) / sizeof(after_percentiles[0]),
+};
+
+struct stat_columns {
+	struct tare_percentile percentile[TARE_PERCENTILES_MAX];
+	struct {
+		char name[32], heading[24];
+	} text[TARE_PERCENTILES_MAX];
+	struct column table[BEFORE + 3 * TARE_PERCENTILES_MAX + AFTER];
+	size_t count;
+};
+
+static void add(struct stat_columns *columns, const struct column *column)
+{
+	columns->table[columns->count++] = *column;
+}
+
+int stat_columns_open(const struct tare_rules *rules, struct stat_columns **ret_columns, struct tare_err *err)
+{
+	size_t percentiles = rules->percentiles;
+	if (percentiles > TARE_PERCENTILES_MAX)
+		return tare_fail(err, TARE_E_USAGE, "more than %d percentiles", TARE_PERCENTILES_MAX);
+	struct stat_columns *columns = calloc(1, sizeof(*columns));
+	if (!columns)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	for (size_t i = 0; i < BEFORE; i++)
+		add(columns, &before_percentiles[i]);
+	for (size_t i = 0; i < percentiles; i++) {
+		columns->percentile[i] = rules->percentile[i];
+		snprintf(columns->text[i].name, sizeof(columns->text[i].name), "%s_ns", columns->percentile[i].key);
+		snprintf(columns->text[i].heading, sizeof(columns->text[i].heading), "p%s",
+			 columns->percentile[i].text);
+		add(columns, &(struct column){.name = columns->text[i].name,
+				     .heading = columns->text[i].heading,
+				     .help = "value of rank ceil(p x n); null without a value behind it",
+				     .unit = UNIT_NS,
+				     .get = get_ranked,
+				     .index = i});
+	}
+	for (size_t i = 0; i < AFTER; i++)
+		add(columns, &after_percentiles[i]);
+	for (size_t i = 0; i < 2 * percentiles; i++) {
+		bool is_grade = i >= percentiles;
+		size_t at = is_grade ? i - percentiles : i;
+		add(columns, &(struct column){.name = columns->percentile[at].key,
+				     .heading = columns->percentile[at].key,
+				     .help = is_grade ? "none, weak (1-9 behind), thin (10-99), solid (100 or more)"
+						      : "values above that rank",
+				     .group = is_grade ? "grade" : "behind",
+				     .is_text = is_grade,
+				     .get = is_grade ? get_grade : get_behind,
+				     .index = at});
+	}
+	*ret_columns = columns;
+	return 0;
+}
+
+void stat_columns_free(struct stat_columns *columns)
+{
+	free(columns);
+}
+
+const struct column *stat_columns_table(const struct stat_columns *columns, size_t *ret_count)
+{
+	*ret_count = columns->count;
+	return columns->table;
+}

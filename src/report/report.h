@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From records to output. A report is one table under way; a format is three
+ * functions that loop over its columns (base/table.h), so text, JSON and CSV
+ * can never disagree about what a record holds. JSON, JSON lines and CSV write
+ * each row at once and need no memory; text keeps its cells until the end, as
+ * widths follow from all of them. Write errors stay in `out` (ferror).
+ */
+#pragma once
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/table.h"
+#include "tare/err.h"
+
+/* ---- durations in one unit ---- */
+
+/* One unit for a whole table, so that its figures compare at sight. */
+struct scale {
+	const char *unit; /* "ns", "µs", "ms", "s" */
+	int64_t ns;       /* one of it */
+	int decimals;
+};
+/* For a table whose smallest headline figure is `reference_ns`; no unit finer than the resolution is taken. */
+const struct scale *scale_for(int64_t reference_ns, int64_t resolution_ns);
+/* Digits only, rounded half away from zero; none below `resolution_ns` (0 or 1: all the scale has). */
+void scale_format(const struct scale *scale, int64_t ns, int64_t resolution_ns, char *buffer, size_t room);
+
+/* ---- sentences ---- */
+
+/* Prints made-harmless text, broken at blanks before `width` columns (0: none), later lines indented by two. */
+void report_sentence(FILE *out, int width, const char *format, ...) TARE_PRINTF(3, 4);
+
+/* ---- tables ---- */
+
+struct text_grid;
+
+struct report {
+	FILE *out;
+	const struct column *columns;
+	size_t column_count;
+	const char *schema;        /* JSON: "tare.stat/1" */
+	/* The rest is for text. */
+	int width;                 /* columns of the terminal, 0: any */
+	const struct scale *scale; /* NULL: chosen from the smallest duration in the table */
+	const char *corner;        /* heading of the first column instead of its own; NULL: its own */
+	const char *indent;        /* before every line; NULL: none */
+	struct text_grid *grid;    /* made by begin, released by end and by report_free */
+	uint64_t rows;
+};
+
+struct format {
+	const char *name; /* "text", "json", "jsonl", "csv" */
+	int (*begin)(struct report *report, struct tare_err *err);
+	int (*row)(struct report *report, const void *record, struct tare_err *err);
+	int (*end)(struct report *report, struct tare_err *err);
+};
+
+extern const struct format format_text;
+extern const struct format format_json;  /* {"schema":…,"rows":[…]}, a row a line */
+extern const struct format format_jsonl; /* an object a line */
+extern const struct format format_csv;   /* RFC 4180 quoting, a header line, lines end in LF */
+
+/* What a failed or abandoned report still holds; needless after end. */
+void report_free(struct report *report);
+
+/*
+ * The columns of a list "round,p50_ns,behind.p50" in its order, into `room`
+ * places; text that is no column is refused with the nearest name.
+ */
+int report_choose(const struct column *columns, size_t count, const char *list, struct column *ret_chosen, size_t room,
+		  size_t *ret_count, struct tare_err *err) TARE_MUST_USE;

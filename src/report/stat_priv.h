@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The view's inside, shared by what collects it (stat_view.c) and what lays it out as text (stat_text.c). */
+#pragma once
+#include "lib/stat_columns.h"
+#include "report/stat_note.h"
+#include "report/stat_view.h"
+
+/* A sentence of a source about one series. */
+struct stat_said {
+	size_t note;
+	bool above;
+	char *text;
+};
+
+struct stat_view {
+	struct tare_rules rules;
+	struct tare_stat *stat;
+	struct stat_columns *columns;
+	struct stat_note *notes; /* one per series, in the order of adding */
+	size_t note_count, note_room;
+	struct stat_said *said;
+	size_t said_count, said_room;
+	char **remarks;
+	size_t remark_count, remark_room;
+};
+
+bool stat_same_text(const char *one, const char *other); /* NULL equals NULL */
+
+/* Rows of tare_stat_rows as blocks with sentences. */
+int stat_text_print(FILE *out, int width, const struct stat_view *view, const struct tare_row *rows, size_t count,
+		    struct tare_err *err) TARE_MUST_USE;

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The sentences under a table: each says something that a reader of the figures
+ * alone would get wrong, and only when it is true of this series.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/stat_note.h"
+
+/* One sentence under way, in a fixed room. */
+struct saying {
+	FILE *out;
+	int width;
+	const struct scale *scale;
+};
+
+static const struct tare_row *row_of(const struct stat_block *block, enum tare_span span)
+{
+	for (size_t i = 0; i < block->count; i++) {
+		if (block->row[i]->span == span)
+			return block->row[i];
+	}
+	return NULL;
+}
+
+/* A figure of the table once more, in its unit: "19.96 µs". */
+static const char *figure(const struct scale *scale, const struct tare_row *row, int64_t ns, char buffer[48])
+{
+	char digits[32];
+	scale_format(scale, ns, row->resolution_ns, digits, sizeof(digits));
+	snprintf(buffer, 48, "%s %s", digits, scale->unit);
+	return buffer;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+void stat_head_line(FILE *out, int width, const struct stat_block *block)
+{
+	const struct tare_row *row = block->row[0];
+	uint64_t unanswered = row->lost + row->overdue + row->pending + row->error;
+	uint64_t answered = row->sent > unanswered ? row->sent - unanswered : 0;
+	char line[512];
+	struct text text = TEXT_IN(line);
+
+	text_add(&text, "%" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " lost", row->sent, answered, row->lost);
+	if (row->lost)
+		text_add(&text, " (%.3g %%)", percent(row->lost, row->sent));
+	if (row->overdue)
+		text_add(&text, ", %" PRIu64 " overdue", row->overdue);
+	if (row->error)
+		text_add(&text, ", %" PRIu64 " refused", row->error);
+	if (row->pending)
+		text_add(&text, ", %" PRIu64 " pending", row->pending);
+	if (row->not_sent)
+		text_add(&text, ", %" PRIu64 " not sent", row->not_sent);
+	report_sentence(out, width, "%s   %s", row->target ? row->target : "", line);
+}
+
+static void say_first(const struct saying *say, const struct stat_block *block, const struct tare_rules *rules)
+{
+	const struct tare_row *row = block->row[0];
+	int64_t warmup = rules->warmup >= 0 ? rules->warmup : block->note ? block->note->warmup : 2;
+	char first[48], second[48], ratio[32] = "";
+	if (row->round == 0 || row->first_ns == TARE_NO_TIME)
+		return;
+	figure(say->scale, row, row->first_ns, first);
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		const struct tare_ranked *median = &row->ranked[i];
+		if (strcmp(rules->percentile[i].text, "50") == 0 && median->value_ns > 0)
+			snprintf(ratio, sizeof(ratio), " (%.1f x p50)", (double)row->first_ns / (double)median->value_ns);
+	}
+	if (row->second_ns == TARE_NO_TIME) {
+		report_sentence(say->out, say->width, "first request %s%s: %s.", first, ratio,
+				warmup > 0 ? "kept apart" : "counted");
+		return;
+	}
+	figure(say->scale, row, row->second_ns, second);
+	if (warmup == 1)
+		report_sentence(say->out, say->width, "first request %s%s: kept apart; second %s: counted.", first,
+				ratio, second);
+	else
+		report_sentence(say->out, say->width, "first request %s%s, second %s: %s.", first, ratio, second,
+				warmup == 0  ? "counted"
+				: warmup > 2 ? "kept apart with the rest of the warm-up"
+					     : "kept apart");
+}
+
+/* The highest percentile that may be read and still lies below the stalls, or NULL. */
+static const char *blind_percentile(const struct tare_row *row, const struct tare_rules *rules)
+{
+	const char *blind = NULL;
+	int64_t highest_ns = 0;
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		const struct tare_ranked *ranked = &row->ranked[i];
+		if (ranked->grade == TARE_GRADE_NONE || ranked->value_ns > row->stall_limit_ns)
+			continue;
+		if (!blind || ranked->value_ns >= highest_ns) {
+			blind = rules->percentile[i].text;
+			highest_ns = ranked->value_ns;
+		}
+	}
+	return blind;
+}
+
+static void say_stalls(const struct saying *say, const struct stat_block *block, const struct tare_rules *rules)
+{
+	const struct tare_row *row = block->row[0];
+	const struct tare_row *late = row_of(block, TARE_SPAN_LATE);
+	char limit[48], blind[64] = "";
+	if (row->stalls > 0) {
+		const char *p = row->stall_limit_ns == TARE_NO_TIME ? NULL : blind_percentile(row, rules);
+		if (p)
+			snprintf(blind, sizeof(blind), "; p%s does not see %s", p, row->stalls == 1 ? "it" : "them");
+		report_sentence(say->out, say->width, "%" PRIu64 " %s above %s, %.2g %% of requests%s.", row->stalls,
+				row->stalls == 1 ? "stall" : "stalls",
+				row->stall_limit_ns == TARE_NO_TIME ? "the limit of its round"
+								    : figure(say->scale, row, row->stall_limit_ns, limit),
+				percent(row->stalls, row->n), blind);
+	}
+	if (late && late->stalls > 0) {
+		report_sentence(say->out, say->width,
+				"%" PRIu64 " %s left later than %s: that is our side, and rtt does not see it.",
+				late->stalls, late->stalls == 1 ? "request" : "requests",
+				late->stall_limit_ns == TARE_NO_TIME
+					? "the stall limit of its round"
+					: figure(say->scale, late, late->stall_limit_ns, limit));
+	}
+}
+
+/* sys_errno as words; 0 is a refusal whose reason the source did not tell. */
+static void add_reason(struct text *text, uint16_t reason, uint64_t count, bool first)
+{
+	text_add(text, "%s%" PRIu64 " %s", first ? "" : ", ", count,
+		 reason ? strerrordesc_np(reason) ? strerrordesc_np(reason) : "unknown error" : "for a reason not told");
+	if (reason && strerrorname_np(reason))
+		text_add(text, " (%s)", strerrorname_np(reason));
+}
+
+static void say_errors(const struct saying *say, const struct stat_note *note)
+{
+	for (int not_sent = 0; not_sent <= 1; not_sent++) {
+		char line[400];
+		struct text text = TEXT_IN(line);
+		for (size_t i = 0; i < note->reason_count; i++) {
+			uint64_t count = not_sent ? note->reasons[i].not_sent : note->reasons[i].errors;
+			if (count)
+				add_reason(&text, note->reasons[i].reason, count, text.used == 0);
+		}
+		if (text.used)
+			report_sentence(say->out, say->width, "%s: %s%s.",
+					not_sent ? "not accepted by the kernel" : "refused by the network", line,
+					text.cut || note->other_reasons ? ", …" : "");
+	}
+}
+
+static void say_count(const struct saying *say, uint64_t count, const char *one, const char *many)
+{
+	if (count)
+		report_sentence(say->out, say->width, "%" PRIu64 " %s.", count, count == 1 ? one : many);
+}
+
+static void say_fates(const struct saying *say, const struct stat_block *block)
+{
+	const struct tare_row *row = block->row[0];
+	char timeout[32], line[200];
+	struct text text = TEXT_IN(line);
+
+	if (row->overdue) {
+		format_duration(block->note ? block->note->round->timeout_ns : 0, timeout, sizeof(timeout));
+		report_sentence(say->out, say->width, "%" PRIu64 " answered after the timeout%s%s: counted with their time.",
+				row->overdue, block->note ? " of " : "", block->note ? timeout : "");
+	}
+	if (row->lost && row->n)
+		report_sentence(say->out, say->width, "percentiles are over the %" PRIu64 " received; what was lost is in none.",
+				row->n);
+	if (row->n == 0 && row->sent)
+		report_sentence(say->out, say->width, "nothing was counted: no figure can be given.");
+	if (row->duplicate)
+		text_add(&text, "%" PRIu64 " duplicate", row->duplicate);
+	if (row->reordered)
+		text_add(&text, "%s%" PRIu64 " reordered", text.used ? ", " : "", row->reordered);
+	if (row->foreign)
+		text_add(&text, "%s%" PRIu64 " foreign", text.used ? ", " : "", row->foreign);
+	if (text.used)
+		report_sentence(say->out, say->width, "%s: counted beside.", line);
+}
+
+static void say_stamps(const struct saying *say, const struct stat_note *note)
+{
+	for (unsigned stage = 0; stage < TARE_STAGE_COUNT; stage++) {
+		uint64_t missing = note->stamp_missing[stage], asked = note->stamp_asked[stage];
+		const char *name = tare_stage_name((enum tare_stage)stage);
+		if (missing && missing == asked)
+			report_sentence(say->out, say->width, "stamp %s: asked for, none of %" PRIu64 " arrived.", name, asked);
+		else if (missing)
+			report_sentence(say->out, say->width,
+					"stamp %s: %" PRIu64 " of %" PRIu64 " asked for did not arrive.", name, missing,
+					asked);
+	}
+}
+
+static uint64_t flagged(const struct stat_note *note, unsigned flag)
+{
+	return note->flagged[__builtin_ctz(flag)];
+}
+
+static void say_flags(const struct saying *say, const struct stat_note *note)
+{
+	say_count(say, flagged(note, TARE_FLAG_SKIPPED), "slot was skipped as too late", "slots were skipped as too late");
+	say_count(say, flagged(note, TARE_FLAG_IMPOSSIBLE), "request had a stamp out of order, which was dropped",
+		  "requests had stamps out of order, which were dropped");
+	say_count(say, flagged(note, TARE_FLAG_CLOCK_STEP),
+		  "request lies at a step of the wall clock: its kernel stamps were dropped",
+		  "requests lie at a step of the wall clock: their kernel stamps were dropped");
+	say_count(say, flagged(note, TARE_FLAG_TRUNCATED), "reply came with its control data cut",
+		  "replies came with their control data cut");
+	say_count(say, flagged(note, TARE_FLAG_INJECTED), "request was held by the responder on purpose",
+		  "requests were held by the responder on purpose");
+	say_count(say, flagged(note, TARE_FLAG_GUESSED), "error message named no request: the oldest open one was taken",
+		  "error messages named no request: the oldest open ones were taken");
+	say_count(say, note->foreign_errors, "error message fitted no open request",
+		  "error messages fitted no open request");
+}
+
+void stat_sentences(FILE *out, int width, const struct stat_block *block, const struct tare_rules *rules,
+		    const struct scale *scale)
+{
+	struct saying say = {.out = out, .width = width, .scale = scale};
+	say_first(&say, block, rules);
+	say_stalls(&say, block, rules);
+	say_fates(&say, block);
+	if (!block->note)
+		return;
+	say_errors(&say, block->note);
+	say_flags(&say, block->note);
+	say_stamps(&say, block->note);
+}

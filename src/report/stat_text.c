@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The rows of tare_stat_rows as text: a block per series (its figures as a tree
+ * of spans, then its sentences), or one line per round where there are many, and
+ * under them what they merge into. All blocks share one unit, so that figures
+ * compare across them.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "report/stat_priv.h"
+
+enum {
+	ROUNDS_IN_FULL = 3, /* more rounds than these become a line each */
+	SAID_PER_TABLE = 8,
+};
+
+/* Print order and depth: a part stands under the span it is a part of. */
+static const struct {
+	enum tare_span span;
+	const char *label;
+} tree[] = {
+	{TARE_SPAN_RTT, "rtt"},
+	{TARE_SPAN_RESPONSE, " response"},
+	{TARE_SPAN_LATE, " late"},
+	{TARE_SPAN_TX, " tx"},
+	{TARE_SPAN_STACK, " stack"},
+	{TARE_SPAN_TX_NIC, "  tx_nic"},
+	{TARE_SPAN_WIRE, "  wire"},
+	{TARE_SPAN_RX_NIC, "  rx_nic"},
+	{TARE_SPAN_PATH, "  path"},
+	{TARE_SPAN_HOST, "  host"},
+	{TARE_SPAN_RESIDENCE, "  residence"},
+	{TARE_SPAN_PEER_WAKE, "   peer_wake"},
+	{TARE_SPAN_SERVICE, "   service"},
+	{TARE_SPAN_WAKE, " wake"},
+	{TARE_SPAN_GAP, "gap"},
+};
+enum { TREE = sizeof(tree) / sizeof(tree[0]) };
+
+enum block_kind { BLOCK_SERIES, BLOCK_ROUNDS, BLOCK_RUNS };
+
+struct placed_block {
+	struct stat_block block;
+	enum block_kind kind;
+	size_t note; /* BLOCK_SERIES */
+	size_t group;
+};
+
+/* One target in one run. */
+struct group {
+	const char *file, *target, *kind;
+	int64_t run;
+	size_t series;
+	bool merged;
+	struct stat_note sum;
+};
+
+struct plan {
+	struct placed_block *blocks;
+	size_t block_count;
+	struct group *groups;
+	size_t group_count;
+	bool many_files, many_runs;
+};
+
+struct painter {
+	FILE *out;
+	int width;
+	const struct stat_view *view;
+	const struct scale *scale;
+	const struct column *columns;
+	size_t column_count;
+	uint32_t weak, none; /* percentiles shown with these grades */
+	bool not_measured, started;
+};
+
+/* ---- from rows to blocks ---- */
+
+static bool same_series(const struct tare_row *one, const struct tare_row *other)
+{
+	return one->run == other->run && one->round == other->round && stat_same_text(one->file, other->file) &&
+	       stat_same_text(one->target, other->target) && stat_same_text(one->kind, other->kind);
+}
+
+static bool has_span(const struct stat_block *block, enum tare_span span)
+{
+	for (size_t i = 0; i < block->count; i++) {
+		if (block->row[i]->span == span)
+			return true;
+	}
+	return false;
+}
+
+static size_t group_of(struct plan *plan, const struct tare_row *row)
+{
+	for (size_t i = plan->group_count; i-- > 0;) {
+		const struct group *group = &plan->groups[i];
+		if (group->run == row->run && stat_same_text(group->file, row->file) &&
+		    stat_same_text(group->target, row->target) && stat_same_text(group->kind, row->kind))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static void place_series(struct plan *plan, struct placed_block *placed, const struct tare_row *row, size_t note)
+{
+	placed->kind = BLOCK_SERIES;
+	placed->note = note;
+	placed->group = group_of(plan, row);
+	if (placed->group == SIZE_MAX) {
+		placed->group = plan->group_count++;
+		plan->groups[placed->group] = (struct group){
+			.file = row->file, .run = row->run, .target = row->target, .kind = row->kind};
+	}
+	plan->groups[placed->group].series++;
+}
+
+static void place_merged(struct plan *plan, struct placed_block *placed, const struct tare_row *row)
+{
+	placed->group = group_of(plan, row);
+	/* A live run may have no number: then the first of two merged blocks is that of its rounds. */
+	if (placed->group != SIZE_MAX && !plan->groups[placed->group].merged) {
+		placed->kind = BLOCK_ROUNDS;
+		plan->groups[placed->group].merged = true;
+	} else {
+		placed->kind = BLOCK_RUNS;
+		placed->group = SIZE_MAX;
+	}
+}
+
+static void order_by_tree(struct stat_block *block)
+{
+	struct stat_block sorted = {.note = block->note};
+	for (size_t i = 0; i < TREE; i++) {
+		for (size_t j = 0; j < block->count; j++) {
+			if (block->row[j]->span == tree[i].span)
+				sorted.row[sorted.count++] = block->row[j];
+		}
+	}
+	*block = sorted;
+}
+
+/* Series come in the order of the notes, one block each; merged rows follow. */
+static void fill_plan(struct plan *plan, const struct stat_view *view, const struct tare_row *rows, size_t count)
+{
+	size_t note = 0;
+	for (size_t i = 0; i < count; i++) {
+		struct placed_block *last = plan->block_count ? &plan->blocks[plan->block_count - 1] : NULL;
+		if (last && same_series(last->block.row[0], &rows[i]) && !has_span(&last->block, rows[i].span)) {
+			last->block.row[last->block.count++] = &rows[i];
+			continue;
+		}
+		struct placed_block *placed = &plan->blocks[plan->block_count++];
+		placed->block.row[placed->block.count++] = &rows[i];
+		if (note < view->note_count)
+			place_series(plan, placed, &rows[i], note++);
+		else
+			place_merged(plan, placed, &rows[i]);
+	}
+	for (size_t i = 0; i < plan->block_count; i++) {
+		struct placed_block *placed = &plan->blocks[i];
+		if (placed->kind == BLOCK_SERIES) {
+			placed->block.note = &view->notes[placed->note];
+			stat_note_add(&plan->groups[placed->group].sum, placed->block.note);
+		} else if (placed->kind == BLOCK_ROUNDS) {
+			placed->block.note = &plan->groups[placed->group].sum;
+		}
+		order_by_tree(&placed->block);
+	}
+	for (size_t i = 1; i < plan->group_count; i++) {
+		plan->many_files |= !stat_same_text(plan->groups[i].file, plan->groups[0].file);
+		plan->many_runs |= plan->groups[i].run != plan->groups[0].run;
+	}
+}
+
+/* ---- one unit for all ---- */
+
+static int64_t median_of(const struct tare_rules *rules, const struct tare_row *row)
+{
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		if (2 * rules->percentile[i].num == rules->percentile[i].den)
+			return row->ranked[i].value_ns;
+	}
+	return row->min_ns;
+}
+
+static const struct scale *common_scale(const struct stat_view *view, const struct plan *plan)
+{
+	int64_t reference_ns = INT64_MAX, resolution_ns = INT64_MAX;
+	for (size_t i = 0; i < plan->block_count; i++) {
+		const struct tare_row *row = plan->blocks[i].block.row[0];
+		int64_t median_ns = median_of(&view->rules, row);
+		if (median_ns > 0 && median_ns < reference_ns)
+			reference_ns = median_ns;
+		if (row->resolution_ns < resolution_ns)
+			resolution_ns = row->resolution_ns;
+	}
+	return scale_for(reference_ns == INT64_MAX ? 1000 : reference_ns, resolution_ns);
+}
+
+/* ---- tables ---- */
+
+static struct cell get_tree_label(const void *record, const struct column *column)
+{
+	(void)column;
+	for (size_t i = 0; i < TREE; i++) {
+		if (tree[i].span == ((const struct tare_row *)record)->span)
+			return cell_text(tree[i].label);
+	}
+	return cell_text("?");
+}
+
+static const struct column tree_column = {
+	.name = "tree", .heading = "span", .help = "span, under what it is a part of", .is_text = true,
+	.get = get_tree_label};
+
+struct choice {
+	struct column column[16 + TARE_PERCENTILES_MAX];
+	size_t count;
+};
+
+static void choose(const struct painter *painter, struct choice *choice, const char *name)
+{
+	const struct column *column = column_find(painter->columns, painter->column_count, name);
+	if (column)
+		choice->column[choice->count++] = *column;
+}
+
+static void choose_percentile(struct painter *painter, struct choice *choice, uint32_t at)
+{
+	char name[32];
+	snprintf(name, sizeof(name), "%s_ns", painter->view->rules.percentile[at].key);
+	choose(painter, choice, name);
+}
+
+static void note_marks(struct painter *painter, uint32_t percentile, const struct tare_row *row)
+{
+	enum tare_grade grade = row->ranked[percentile].grade;
+	if (grade == TARE_GRADE_WEAK)
+		painter->weak |= 1u << percentile;
+	if (grade == TARE_GRADE_NONE)
+		painter->none |= 1u << percentile;
+}
+
+static int paint_table(struct painter *painter, const struct choice *choice, const char *corner,
+		       const struct tare_row *const *rows, size_t count, struct tare_err *err)
+{
+	struct report report = {.out = painter->out,
+				.columns = choice->column,
+				.column_count = choice->count,
+				.width = painter->width,
+				.scale = painter->scale,
+				.corner = corner};
+	int failed = format_text.begin(&report, err);
+	for (size_t i = 0; i < count && !failed; i++)
+		failed = format_text.row(&report, rows[i], err);
+	if (!failed)
+		failed = format_text.end(&report, err);
+	report_free(&report);
+	return failed ? -1 : 0;
+}
+
+static int paint_spans(struct painter *painter, const struct stat_block *block, struct tare_err *err)
+{
+	const struct tare_rules *rules = &painter->view->rules;
+	struct choice choice = {.column = {tree_column}, .count = 1};
+	/* n is told where stamps are missing from some of the requests, so that a part rests on fewer. */
+	for (size_t i = 1; i < block->count; i++) {
+		if (block->row[i]->n != block->row[0]->n && choice.count == 1)
+			choose(painter, &choice, "n");
+	}
+	choose(painter, &choice, "min_ns");
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		choose_percentile(painter, &choice, i);
+		for (size_t j = 0; j < block->count; j++)
+			note_marks(painter, i, block->row[j]);
+	}
+	choose(painter, &choice, "max_ns");
+	choose(painter, &choice, "pdv_ns");
+	choose(painter, &choice, "stalls");
+	return paint_table(painter, &choice, painter->scale->unit, block->row, block->count, err);
+}
+
+/* A line per round leaves no room for every one of the usual percentiles. */
+static bool in_rounds(const struct tare_rules *rules, uint32_t at)
+{
+	static const char *const usual[] = {"50", "90", "99", "99.9", "99.99"};
+	for (uint32_t i = 0; i < 5; i++) {
+		if (rules->percentiles != 5 || strcmp(rules->percentile[i].text, usual[i]) != 0)
+			return true;
+	}
+	return at != 1 && at != 4;
+}
+
+static int paint_rounds(struct painter *painter, const struct tare_row *const *rows, size_t count,
+			struct tare_err *err)
+{
+	const struct tare_rules *rules = &painter->view->rules;
+	struct choice choice = {.count = 0};
+	bool labelled = false, lossy = false;
+	for (size_t i = 0; i < count; i++) {
+		labelled |= rows[i]->label && rows[i]->label[0];
+		lossy |= rows[i]->lost > 0;
+		painter->not_measured |= rows[i]->round && rows[i]->first_ns == TARE_NO_TIME;
+	}
+	choose(painter, &choice, "round");
+	if (labelled)
+		choose(painter, &choice, "label");
+	if (lossy)
+		choose(painter, &choice, "lost");
+	choose(painter, &choice, "min_ns");
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		if (!in_rounds(rules, i))
+			continue;
+		choose_percentile(painter, &choice, i);
+		for (size_t j = 0; j < count; j++)
+			note_marks(painter, i, rows[j]);
+	}
+	choose(painter, &choice, "max_ns");
+	choose(painter, &choice, "pdv_ns");
+	choose(painter, &choice, "first_ns");
+	choose(painter, &choice, "stalls");
+	return paint_table(painter, &choice, NULL, rows, count, err);
+}
+
+/* ---- blocks ---- */
+
+static void start_block(struct painter *painter)
+{
+	if (painter->started)
+		fputc('\n', painter->out);
+	painter->started = true;
+}
+
+/* Which file, run and round, as far as that is in doubt. */
+static void paint_context(struct painter *painter, const struct plan *plan, const struct placed_block *placed)
+{
+	char line[700];
+	struct text text = TEXT_IN(line);
+	const struct tare_row *row = placed->block.row[0];
+	const struct group *group = placed->group == SIZE_MAX ? NULL : &plan->groups[placed->group];
+	if (plan->many_files && row->file)
+		text_add(&text, "%s", row->file);
+	if (plan->many_runs && row->run)
+		text_add(&text, "%srun %" PRId64, text.used ? ", " : "", row->run);
+	if (placed->kind == BLOCK_RUNS)
+		text_add(&text, "%sall runs", text.used ? ", " : "");
+	else if (placed->kind == BLOCK_ROUNDS)
+		text_add(&text, "%sall %zu rounds", text.used ? ", " : "", group ? group->series : 0);
+	else if (group && group->series > 1)
+		text_add(&text, "%sround %" PRIu32, text.used ? ", " : "", row->round);
+	if (row->label && row->label[0])
+		text_add(&text, "%s%s", text.used ? ", " : "", row->label);
+	if (text.used)
+		report_sentence(painter->out, painter->width, "%s", line);
+}
+
+static void paint_said(struct painter *painter, size_t note, bool above, bool with_round, size_t *told)
+{
+	for (size_t i = 0; i < painter->view->said_count; i++) {
+		const struct stat_said *said = &painter->view->said[i];
+		if (said->note != note || said->above != above)
+			continue;
+		if ((*told)++ >= SAID_PER_TABLE)
+			continue;
+		if (with_round)
+			report_sentence(painter->out, painter->width, "round %" PRIu32 ": %s.",
+					painter->view->notes[note].round->number, said->text);
+		else
+			report_sentence(painter->out, painter->width, "%s.", said->text);
+	}
+}
+
+static void paint_untold(struct painter *painter, size_t told)
+{
+	if (told > SAID_PER_TABLE)
+		fprintf(painter->out, "and %zu more of these sentences.\n", told - SAID_PER_TABLE);
+}
+
+static int paint_block(struct painter *painter, const struct plan *plan, const struct placed_block *placed,
+		       struct tare_err *err)
+{
+	size_t above = 0, under = 0;
+	start_block(painter);
+	paint_context(painter, plan, placed);
+	stat_head_line(painter->out, painter->width, &placed->block);
+	if (placed->kind == BLOCK_SERIES)
+		paint_said(painter, placed->note, true, false, &above);
+	paint_untold(painter, above);
+	if (paint_spans(painter, &placed->block, err))
+		return -1;
+	stat_sentences(painter->out, painter->width, &placed->block, &painter->view->rules, painter->scale);
+	if (placed->kind == BLOCK_SERIES)
+		paint_said(painter, placed->note, false, false, &under);
+	paint_untold(painter, under);
+	return 0;
+}
+
+static int paint_many(struct painter *painter, const struct plan *plan, size_t group, struct tare_err *err)
+{
+	size_t count = 0, told = 0;
+	const struct placed_block *first = NULL;
+	AUTO_FREE const struct tare_row **rows = calloc(plan->groups[group].series, sizeof(*rows));
+	if (!rows)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	for (size_t i = 0; i < plan->block_count; i++) {
+		const struct placed_block *placed = &plan->blocks[i];
+		if (placed->group != group || placed->kind != BLOCK_SERIES)
+			continue;
+		first = first ? first : placed;
+		rows[count++] = placed->block.row[0];
+	}
+	if (!first)
+		return 0;
+	start_block(painter);
+	report_sentence(painter->out, painter->width, "%s%s%s   %zu rounds; %s in %s",
+			plan->many_files && rows[0]->file ? rows[0]->file : "",
+			plan->many_files && rows[0]->file ? ", " : "", rows[0]->target ? rows[0]->target : "", count,
+			tare_span_name(rows[0]->span), painter->scale->unit);
+	paint_said(painter, first->note, true, false, &told);
+	if (paint_rounds(painter, rows, count, err))
+		return -1;
+	for (size_t i = 0; i < plan->block_count; i++) {
+		if (plan->blocks[i].group == group && plan->blocks[i].kind == BLOCK_SERIES)
+			paint_said(painter, plan->blocks[i].note, false, true, &told);
+	}
+	paint_untold(painter, told);
+	return 0;
+}
+
+static int paint_plan(struct painter *painter, const struct plan *plan, struct tare_err *err)
+{
+	for (size_t group = 0; group < plan->group_count; group++) {
+		bool many = plan->groups[group].series > ROUNDS_IN_FULL;
+		if (many && paint_many(painter, plan, group, err))
+			return -1;
+		for (size_t i = 0; i < plan->block_count; i++) {
+			const struct placed_block *placed = &plan->blocks[i];
+			if (placed->group != group || (many && placed->kind == BLOCK_SERIES))
+				continue;
+			if (paint_block(painter, plan, placed, err))
+				return -1;
+		}
+	}
+	for (size_t i = 0; i < plan->block_count; i++) {
+		if (plan->blocks[i].kind == BLOCK_RUNS && paint_block(painter, plan, &plan->blocks[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+/* What the marks mean, and what it would take to be rid of them. */
+static void paint_legend(const struct painter *painter)
+{
+	const struct tare_rules *rules = &painter->view->rules;
+	char line[900];
+	struct text text = TEXT_IN(line);
+	if (painter->weak)
+		text_add(&text, "? fewer than 10 values behind it");
+	if (painter->none)
+		text_add(&text, "%s– no value behind it", text.used ? ", " : "");
+	if (painter->not_measured)
+		text_add(&text, "%s· not answered", text.used ? ", " : "");
+	if (!text.used)
+		return;
+	text_add(&text, ".");
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		const struct tare_percentile *p = &rules->percentile[i];
+		if (!((painter->weak | painter->none) >> i & 1))
+			continue;
+		if (p->num == p->den)
+			text_add(&text, " p%s is what max tells.", p->text);
+		else
+			text_add(&text, " p%s needs %" PRIu64 " requests (%" PRIu64 " for 100 behind it).", p->text,
+				 tare_needed(p, 10), tare_needed(p, 100));
+	}
+	report_sentence(painter->out, painter->width, "%s", line);
+}
+
+int stat_text_print(FILE *out, int width, const struct stat_view *view, const struct tare_row *rows, size_t count,
+		    struct tare_err *err)
+{
+	struct painter painter = {.out = out, .width = width, .view = view};
+	struct plan plan = {0};
+	AUTO_FREE struct placed_block *blocks = calloc(count + 1, sizeof(*blocks));
+	AUTO_FREE struct group *groups = calloc(view->note_count + 1, sizeof(*groups));
+	if (!blocks || !groups)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	plan.blocks = blocks;
+	plan.groups = groups;
+	fill_plan(&plan, view, rows, count);
+	painter.columns = stat_columns_table(view->columns, &painter.column_count);
+	painter.scale = common_scale(view, &plan);
+	if (paint_plan(&painter, &plan, err))
+		return -1;
+	if (painter.weak || painter.none || painter.not_measured || view->remark_count)
+		start_block(&painter);
+	paint_legend(&painter);
+	stat_view_remarks(out, width, view);
+	return 0;
+}

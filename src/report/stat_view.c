@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Collecting what a statistics view shows. The figures themselves are libtare's;
+ * here are the notes beside them and the choice of the output.
+ */
+#include "report/stat_view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/stat_priv.h"
+
+/* Events and sentences beyond these say nothing that the first ones do not. */
+enum { EVENTS_TOLD = 8, CHOSEN_MAX = 96 };
+
+bool stat_same_text(const char *one, const char *other)
+{
+	return one == other || (one && other && strcmp(one, other) == 0);
+}
+
+/* Room for one more in an array; the array stays as it was on failure. */
+static int grow(void **array, size_t count, size_t *room, size_t size, struct tare_err *err)
+{
+	if (count < *room)
+		return 0;
+	size_t wanted = *room ? 2 * *room : 16;
+	void *larger = reallocarray(*array, wanted, size);
+	if (!larger)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	*array = larger;
+	*room = wanted;
+	return 0;
+}
+
+uint32_t stat_view_usual_spans(void)
+{
+	return 1u << TARE_SPAN_RTT | 1u << TARE_SPAN_RESPONSE | 1u << TARE_SPAN_LATE | 1u << TARE_SPAN_TX |
+	       1u << TARE_SPAN_STACK | 1u << TARE_SPAN_RESIDENCE | 1u << TARE_SPAN_WAKE | 1u << TARE_SPAN_GAP;
+}
+
+int stat_view_open(const struct tare_rules *rules, uint32_t span_mask, struct stat_view **ret_view,
+		   struct tare_err *err)
+{
+	struct stat_view *view = calloc(1, sizeof(*view));
+	if (!view)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	view->rules = *rules;
+	if (tare_stat_open(rules, span_mask, &view->stat, err) || stat_columns_open(rules, &view->columns, err)) {
+		stat_view_free(view);
+		return -1;
+	}
+	*ret_view = view;
+	return 0;
+}
+
+void stat_view_free(struct stat_view *view)
+{
+	if (!view)
+		return;
+	for (size_t i = 0; i < view->said_count; i++)
+		free(view->said[i].text);
+	for (size_t i = 0; i < view->remark_count; i++)
+		free(view->remarks[i]);
+	free(view->said);
+	free(view->remarks);
+	free(view->notes);
+	stat_columns_free(view->columns);
+	tare_stat_free(view->stat);
+	free(view);
+}
+
+int stat_view_add(struct stat_view *view, const char *file, const struct tare_record *record, struct tare_err *err)
+{
+	void *notes = view->notes;
+	if (grow(&notes, view->note_count, &view->note_room, sizeof(*view->notes), err))
+		return -1;
+	view->notes = notes;
+	if (tare_stat_add(view->stat, file, record, err))
+		return -1;
+	stat_note_take(&view->notes[view->note_count++], file, record, view->rules.warmup);
+	return 0;
+}
+
+int stat_view_remark(struct stat_view *view, const char *text, struct tare_err *err)
+{
+	void *remarks = view->remarks;
+	if (grow(&remarks, view->remark_count, &view->remark_room, sizeof(*view->remarks), err))
+		return -1;
+	view->remarks = remarks;
+	view->remarks[view->remark_count] = strdup(text);
+	if (!view->remarks[view->remark_count])
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	view->remark_count++;
+	return 0;
+}
+
+int stat_view_say(struct stat_view *view, const char *file, uint32_t round, bool above, const char *text,
+		  struct tare_err *err)
+{
+	size_t at = view->note_count;
+	while (at-- > 0) {
+		const struct stat_note *note = &view->notes[at];
+		if (note->round->number == round && stat_same_text(note->file, file))
+			break;
+	}
+	if (at == SIZE_MAX)
+		return stat_view_remark(view, text, err);
+	void *said = view->said;
+	if (grow(&said, view->said_count, &view->said_room, sizeof(*view->said), err))
+		return -1;
+	view->said = said;
+	char *copy = strdup(text);
+	if (!copy)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	view->said[view->said_count++] = (struct stat_said){.note = at, .above = above, .text = copy};
+	return 0;
+}
+
+static bool has_series(const struct stat_view *view, const char *file, const struct tare_run *run)
+{
+	for (size_t i = 0; i < view->note_count; i++) {
+		const struct stat_note *note = &view->notes[i];
+		if (note->run && note->run->id == run->id && stat_same_text(note->file, file))
+			return true;
+	}
+	return false;
+}
+
+static const char *status_words(enum tare_run_status status)
+{
+	switch (status) {
+	case TARE_RUN_UNFINISHED:
+		return " is unfinished: its process vanished, what it had stored is here";
+	case TARE_RUN_INTERRUPTED:
+		return " was interrupted by a signal and is complete up to there";
+	case TARE_RUN_FAILED:
+		return " was ended by an error";
+	case TARE_RUN_FINISHED:
+		break;
+	}
+	return NULL;
+}
+
+int stat_view_run(struct stat_view *view, const char *file, const struct tare_run *run,
+		  const struct tare_event *events, size_t event_count, struct tare_err *err)
+{
+	const char *words = status_words(run->status);
+	char line[700], name[300];
+	struct text whose = TEXT_IN(name);
+	if (file)
+		text_add(&whose, "%s: ", file);
+	text_add(&whose, "run %" PRId64, run->id);
+	if (!has_series(view, file, run)) {
+		struct text text = TEXT_IN(line);
+		text_add(&text, "%s holds no samples", name);
+		if (stat_view_remark(view, line, err))
+			return -1;
+	}
+	if (words) {
+		struct text text = TEXT_IN(line);
+		text_add(&text, "%s%s", name, words);
+		if (stat_view_remark(view, line, err))
+			return -1;
+	}
+	for (size_t i = 0; i < event_count; i++) {
+		struct text text = TEXT_IN(line);
+		char when[48];
+		if (i == EVENTS_TOLD) {
+			text_add(&text, "%s: %zu more events", name, event_count - i);
+			return stat_view_remark(view, line, err);
+		}
+		format_duration(events[i].at_ns, when, sizeof(when));
+		text_add(&text, "%s, at %s: %s: %s", name, when, events[i].kind, events[i].text);
+		if (stat_view_remark(view, line, err))
+			return -1;
+	}
+	return 0;
+}
+
+void stat_view_remarks(FILE *out, int width, const struct stat_view *view)
+{
+	for (size_t i = 0; i < view->remark_count; i++)
+		report_sentence(out, width, "%s.", view->remarks[i]);
+}
+
+static int print_flat(FILE *out, const struct stat_view *view, const struct stat_layout *layout,
+		      const struct tare_row *rows, size_t count, struct tare_err *err)
+{
+	struct column chosen[CHOSEN_MAX];
+	size_t columns;
+	struct report report = {.out = out, .schema = "tare.stat/1", .width = layout->width};
+	report.columns = stat_columns_table(view->columns, &columns);
+	report.column_count = columns;
+	if (layout->columns) {
+		if (report_choose(report.columns, columns, layout->columns, chosen, CHOSEN_MAX, &report.column_count,
+				  err))
+			return -1;
+		report.columns = chosen;
+	}
+	int failed = layout->format->begin(&report, err);
+	for (size_t i = 0; i < count && !failed; i++)
+		failed = layout->format->row(&report, &rows[i], err);
+	if (!failed)
+		failed = layout->format->end(&report, err);
+	report_free(&report);
+	return failed ? -1 : 0;
+}
+
+int stat_view_print(FILE *out, struct stat_view *view, const struct stat_layout *layout, struct tare_err *err)
+{
+	const struct tare_row *rows;
+	size_t count;
+	if (tare_stat_rows(view->stat, &rows, &count, err))
+		return -1;
+	if (layout->columns || layout->format != &format_text)
+		return print_flat(out, view, layout, rows, count, err);
+	return stat_text_print(out, layout->width, view, rows, count, err);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What `tare stat` prints and `tare run` prints at its end: rows of figures and
+ * the sentences that a figure alone would not say. Series are added one by one
+ * and their samples are not kept; runs, targets, rounds and file names behind
+ * them must outlive the view.
+ */
+#pragma once
+#include <stdio.h>
+
+#include "report/report.h"
+#include "tare/recording.h"
+#include "tare/stat.h"
+
+struct stat_view;
+
+/* `span_mask`: 1 << enum tare_span for every row wanted under rtt. */
+int stat_view_open(const struct tare_rules *rules, uint32_t span_mask, struct stat_view **ret_view,
+		   struct tare_err *err) TARE_MUST_USE;
+void stat_view_free(struct stat_view *view); /* NULL is fine */
+
+/* rtt, and under it what is shown unless asked otherwise. */
+uint32_t stat_view_usual_spans(void);
+
+/* file: as given by the user; NULL for a live run. */
+int stat_view_add(struct stat_view *view, const char *file, const struct tare_record *record,
+		  struct tare_err *err) TARE_MUST_USE;
+/* A run that has ended or not, with what happened in it; needed also for a run without any series. Texts are copied. */
+int stat_view_run(struct stat_view *view, const char *file, const struct tare_run *run,
+		  const struct tare_event *events, size_t event_count, struct tare_err *err) TARE_MUST_USE;
+/* A sentence (lower case, no full stop) about one round of a file, above or under its table; the text is copied. */
+int stat_view_say(struct stat_view *view, const char *file, uint32_t round, bool above, const char *text,
+		  struct tare_err *err) TARE_MUST_USE;
+/* The same about a whole file or run: what a damaged file withheld. */
+int stat_view_remark(struct stat_view *view, const char *text, struct tare_err *err) TARE_MUST_USE;
+
+struct stat_layout {
+	const struct format *format;
+	int width;           /* text: columns of the terminal, 0: any */
+	const char *columns; /* a flat table of these columns in any format; NULL: as it suits */
+};
+
+/* Text comes with its sentences; other formats hold rows only, see stat_view_remarks. */
+int stat_view_print(FILE *out, struct stat_view *view, const struct stat_layout *layout,
+		    struct tare_err *err) TARE_MUST_USE;
+/* Sentences about files and runs, not about figures: unfinished, cut off, clock steps. */
+void stat_view_remarks(FILE *out, int width, const struct stat_view *view);
