@@ -118,6 +118,7 @@ struct tare_series {
 	const uint16_t *reason; /* errno of ERROR and NOT_SENT; NULL means all zero */
 };
 
+/* Names and help as in the lists above; "unknown" for a value outside of them. Never NULL, never to be freed. */
 TARE_API const char *tare_stage_name(enum tare_stage stage);
 TARE_API const char *tare_span_name(enum tare_span span);
 TARE_API const char *tare_span_help(enum tare_span span);

@@ -22,6 +22,8 @@ told_by_page() {
 }
 
 for command in $commands; do
+	# The summary ends with examples: what is named only there is no command yet.
+	"$TARE" help "$command" >/dev/null 2>&1 || continue
 	page=man/tare-$command.1
 	if [ ! -e "$page" ]; then
 		skip "tare $command: options and manual page agree" "$page is not written yet"
@@ -32,4 +34,5 @@ for command in $commands; do
 	is "$manual" "$help" "tare $command: options and manual page agree"
 	clean "$(grep -c "tare $command" man/tare.1 | grep -x 0)" "tare.1 mentions tare $command"
 done
+if [ "$tap_count" -eq 0 ]; then skip "options and manual pages agree" "tare has no commands yet"; fi
 tap_done
