@@ -47,17 +47,33 @@ static void is_quoted(const char *foreign, const char *want, const char *name)
 }
 
 /* in pieces, since C17 still knows trigraphs */
-#define NINE_MARKS "?" "?" "?" "?" "?" "?" "?" "?" "?"
+#define NINE_MARKS                                                                                                     \
+	"?"                                                                                                            \
+	"?"                                                                                                            \
+	"?"                                                                                                            \
+	"?"                                                                                                            \
+	"?"                                                                                                            \
+	"?"                                                                                                            \
+	"?"                                                                                                            \
+	"?"                                                                                                            \
+	"?"
 
 static void quoted(void)
 {
 	is_quoted("10us", "'10us'", "plain text");
 	is_quoted("10 µs", "'10 µs'", "UTF-8 stays");
-	is_quoted("a\x1b[31m\n\x7f", "'a?[31m?" "?'", "control characters do not reach a terminal");
+	is_quoted("a\x1b[31m\n\x7f",
+		"'a?[31m?"
+		"?'",
+		"control characters do not reach a terminal");
 	is_quoted("\xc2\x9b"
 		  "31m",
 		"'?31m'", "nor does the one-character CSI");
-	is_quoted("\xff\xc3(\xe2\x82", "'?" "?(?" "?'", "bytes that are no UTF-8");
+	is_quoted("\xff\xc3(\xe2\x82",
+		"'?"
+		"?(?"
+		"?'",
+		"bytes that are no UTF-8");
 	is_quoted("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80", "'" NINE_MARKS "'", "overlong, surrogate, beyond Unicode");
 	char lengthy[70], want[80] = "'";
 	memset(lengthy, 'x', sizeof(lengthy) - 1);
