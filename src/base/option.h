@@ -37,9 +37,16 @@ enum option_type {
 	OPTION_CHOICE,   /* int, one of `choices` */
 };
 
-struct option_choice { const char *word; int value; const char *help; };
+struct option_choice {
+	const char *word;
+	int value;
+	const char *help;
+};
 enum { OPTION_CPUS_MAX = 1024 };
-struct option_cpus { int cpu[OPTION_CPUS_MAX]; size_t count; };
+struct option_cpus {
+	int cpu[OPTION_CPUS_MAX];
+	size_t count;
+};
 
 struct option {
 	const char *name; /* "every", without dashes */
@@ -60,7 +67,11 @@ struct option {
  * Where a value came from; kept per option. `source` is "default", "command line" or "FILE:LINE" (kept by
  * the set), NULL when there is no value; `value` as it was written, cut to fit; `given`: not the fallback.
  */
-struct option_origin { const char *source; char value[64]; bool given; };
+struct option_origin {
+	const char *source;
+	char value[64];
+	bool given;
+};
 
 /* A table at work: the struct being filled and, per option, its origin. */
 struct option_set {
@@ -89,7 +100,7 @@ int option_text(struct option_set *set, const char *text, const char *name, stru
  * argv, in order; *ret_operands is their number. Stops at -h or --help and sets *ret_help.
  */
 int option_argv(struct option_set *set, int argc, char **argv, int *ret_operands, bool *ret_help,
-		struct tare_err *err) TARE_MUST_USE;
+	struct tare_err *err) TARE_MUST_USE;
 /* On the command line or in a file. */
 bool option_given(const struct option_set *set, const char *name);
 /* At most 80 columns wide. */

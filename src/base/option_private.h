@@ -4,7 +4,10 @@
 #include "base/option.h"
 
 /* Where a value stands: for its origin, and whether its text must be copied because it will not last. */
-struct option_place { const char *source; bool given, copy; };
+struct option_place {
+	const char *source;
+	bool given, copy;
+};
 
 enum { OPTION_NONE = -1 };
 
@@ -12,7 +15,7 @@ enum { OPTION_NONE = -1 };
 int option_row(const struct option *table, const char *name, size_t length);
 /* Reads `value` into the struct and notes its origin. The sentence does not name the option: the caller does. */
 int option_store(struct option_set *set, int row, const char *value, const struct option_place *place,
-		struct tare_err *err) TARE_MUST_USE;
+	struct tare_err *err) TARE_MUST_USE;
 /* The table's name nearest to `name`, or NULL; with flags_only among the flags. */
 const char *option_nearest(const struct option *table, const char *name, bool flags_only);
 /* A copy that lives until option_end; NULL when memory is out. */

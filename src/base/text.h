@@ -15,8 +15,15 @@
 #include "tare/err.h"
 
 /* Text in a fixed room: always terminated, `cut` says that it did not fit (no UTF-8 character is cut in two). */
-struct text { char *bytes; size_t used, room; bool cut; };
-#define TEXT_IN(array) { .bytes = (array), .room = sizeof(array) }
+struct text {
+	char *bytes;
+	size_t used, room;
+	bool cut;
+};
+#define TEXT_IN(array)                                                                                                 \
+	{                                                                                                              \
+		.bytes = (array), .room = sizeof(array)                                                                \
+	}
 void text_add(struct text *text, const char *format, ...) TARE_PRINTF(2, 3);
 void text_add_list(struct text *text, const char *format, va_list args) TARE_PRINTF(2, 0);
 /*
