@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a request gets, decided from its bytes, its source and its times alone. Private to this folder. */
+#pragma once
+#include "clock/clock.h"
+#include "echo/source.h"
+#include "wire/stamp.h"
+
+enum answer_verdict { ANSWER_REPLY, ANSWER_TOO_SHORT, ANSWER_REFUSED, ANSWER_LIMITED };
+
+/* Shared by all threads, never changed while they run. */
+struct answer_rules {
+	struct source_ports refused_ports;
+	struct source_allow allow;
+	bool light;
+};
+
+/* `limit` may be NULL: none. */
+enum answer_verdict answer_source(const struct answer_rules *rules, struct source_limit *limit,
+	const struct sockaddr_storage *from);
+
+/* How a STAMP request came in. */
+struct answer_arrival {
+	clock_real kernel_rx, user_rx; /* kernel ns 0: not stamped */
+	int ttl, rx_cpu;               /* -1: not known */
+	uint16_t error_estimate;
+};
+/* Makes the reply in place; `room` is at least 44. T3 is left to stamp_reflect_sent. */
+enum answer_verdict answer_stamp(const struct answer_rules *rules, const struct answer_arrival *in, uint8_t *packet,
+	size_t bytes, size_t room, struct stamp_made *ret_made);
+/* Of this host's clock now, from adjtimex: synchronised or not, and the kernel's bound of its error. */
+uint16_t answer_error_estimate(void);

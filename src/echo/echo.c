@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Listeners and the threads that serve them. A thread that waits on one socket
+ * blocks in the receive call itself; with more it polls; a spinning one asks them
+ * in turn. All are ended by shutting the sockets for receiving, which wakes a
+ * waiting thread and cannot be missed by one that is about to wait.
+ */
+#include "echo/echo.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/caps.h"
+#include "clock/cpu.h"
+#include "echo/serve.h"
+
+enum {
+	LISTENERS_MAX = 256,
+	SERVED_PER_WAKE = 64, /* from one socket before the next has its turn */
+};
+
+struct worker {
+	struct echo *echo;
+	int cpu;
+	struct server server;
+	struct listener **listeners;
+	struct pollfd *polled;
+	size_t listener_count;
+	pthread_t thread;
+	bool running;
+	sem_t ready; /* up when `status` holds how the start went */
+	int status;
+	struct tare_err err;
+};
+
+struct echo {
+	struct arena *arena;
+	struct answer_rules *rules;
+	struct listener *listeners;
+	struct worker *workers;
+	size_t listener_count, worker_count;
+	int keeper_fd;
+	bool spin;
+	int fifo_priority;
+	atomic_bool stopping;
+};
+
+static bool going_on(const struct worker *worker)
+{
+	return !atomic_load_explicit(&worker->echo->stopping, memory_order_relaxed);
+}
+
+static void serve_spinning(struct worker *worker)
+{
+	while (going_on(worker))
+		for (size_t i = 0; i < worker->listener_count; i++)
+			serve_one(&worker->server, worker->listeners[i], MSG_DONTWAIT);
+}
+
+static void serve_single(struct worker *worker)
+{
+	while (going_on(worker))
+		if (serve_one(&worker->server, worker->listeners[0], 0) < 0)
+			poll(NULL, 0, 1); /* no memory or no network: do not run wild */
+}
+
+static void serve_polling(struct worker *worker)
+{
+	while (going_on(worker)) {
+		if (poll(worker->polled, worker->listener_count, -1) < 0 && errno != EINTR)
+			poll(NULL, 0, 1);
+		for (size_t i = 0; i < worker->listener_count; i++) {
+			int served = worker->polled[i].revents ? 1 : 0;
+			for (int n = 0; served > 0 && n < SERVED_PER_WAKE; n++)
+				served = serve_one(&worker->server, worker->listeners[i], MSG_DONTWAIT);
+		}
+	}
+}
+
+/* In the new thread. Capabilities go last: pinning and priorities may need them. */
+static int settle(struct worker *worker)
+{
+	cpu_thread_name("tare-echo", worker->echo->spin);
+	cpu_timer_slack_least();
+	if (worker->cpu >= 0 && cpu_pin(worker->cpu, &worker->err) < 0)
+		return -1;
+	if (worker->echo->fifo_priority > 0 && cpu_fifo(worker->echo->fifo_priority, &worker->err) < 0)
+		return -1;
+	return caps_keep_only(NULL, 0, &worker->err);
+}
+
+static void *work(void *argument)
+{
+	struct worker *worker = argument;
+	worker->status = settle(worker);
+	bool settled = worker->status == 0;
+	sem_post(&worker->ready);
+	if (!settled)
+		return NULL;
+	if (worker->echo->spin)
+		serve_spinning(worker);
+	else if (worker->listener_count == 1)
+		serve_single(worker);
+	else
+		serve_polling(worker);
+	return NULL;
+}
+
+/* Every port of ours is one behind which a reflector sits. */
+static int open_listeners(struct echo *echo, const struct echo_config *config, struct tare_err *err)
+{
+	bool stamps = false;
+	for (size_t i = 0; i < config->url_count; i++) {
+		struct listener *listener = &echo->listeners[i];
+		echo->listener_count = i + 1;
+		if (listener_open(listener, config->urls[i], err) < 0)
+			return -1;
+		source_port_refuse(&echo->rules->refused_ports, listener->port);
+		stamps |= listener->kernel_stamps;
+	}
+	if (stamps)
+		echo->keeper_fd = net_keeper_open();
+	return 0;
+}
+
+static int take_worker(struct echo *echo, const struct echo_config *config, struct worker *worker, struct tare_err *err)
+{
+	worker->echo = echo;
+	worker->server.rules = echo->rules;
+	worker->server.packet = ARENA_ARRAY(echo->arena, uint8_t, SERVE_ROOM);
+	worker->listeners = ARENA_ARRAY(echo->arena, struct listener *, config->url_count);
+	worker->polled = ARENA_ARRAY(echo->arena, struct pollfd, config->url_count);
+	if (config->limit_interval_ns > 0)
+		worker->server.limit = ARENA_ARRAY(echo->arena, struct source_limit, 1);
+	if (!worker->server.packet || !worker->listeners || !worker->polled ||
+		(config->limit_interval_ns > 0 && !worker->server.limit))
+		return tare_fail(err, TARE_E_SYSTEM, "no memory for %zu listeners", config->url_count);
+	if (worker->server.limit)
+		source_limit_open(worker->server.limit, config->limit_interval_ns);
+	worker->server.error_estimate = answer_error_estimate();
+	return 0;
+}
+
+/* Listener i goes to worker i modulo their number. */
+static int deal(struct echo *echo, const struct echo_config *config, struct tare_err *err)
+{
+	for (size_t i = 0; i < echo->worker_count; i++) {
+		echo->workers[i].cpu = config->cpu_count ? config->cpus[i] : -1;
+		if (take_worker(echo, config, &echo->workers[i], err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < echo->listener_count; i++) {
+		struct worker *worker = &echo->workers[i % echo->worker_count];
+		worker->polled[worker->listener_count] = (struct pollfd){.fd = echo->listeners[i].fd, .events = POLLIN};
+		worker->listeners[worker->listener_count++] = &echo->listeners[i];
+	}
+	return 0;
+}
+
+static size_t workers_for(const struct echo_config *config)
+{
+	size_t wanted = config->cpu_count ? config->cpu_count : 1;
+	return wanted < config->url_count ? wanted : config->url_count;
+}
+
+static int fill(struct echo *echo, const struct echo_config *config, struct tare_err *err)
+{
+	size_t workers = workers_for(config), listeners = config->url_count;
+	size_t per_worker = sizeof(struct worker) + SERVE_ROOM + sizeof(struct source_limit) +
+			    listeners * (sizeof(struct listener *) + sizeof(struct pollfd));
+	size_t bytes = sizeof(struct answer_rules) + listeners * sizeof(struct listener) + workers * per_worker;
+	if (arena_open(bytes + (4 + 5 * workers) * 64, ARENA_PREFAULT | ARENA_LOCK, &echo->arena, err) < 0)
+		return -1;
+	echo->rules = ARENA_ARRAY(echo->arena, struct answer_rules, 1);
+	echo->listeners = ARENA_ARRAY(echo->arena, struct listener, listeners);
+	echo->workers = ARENA_ARRAY(echo->arena, struct worker, workers);
+	if (!echo->rules || !echo->listeners || !echo->workers)
+		return tare_fail(err, TARE_E_SYSTEM, "no memory for %zu listeners", listeners);
+	echo->worker_count = workers;
+	echo->rules->light = config->light;
+	source_ports_usual(&echo->rules->refused_ports);
+	if (config->allow && source_allow_parse(config->allow, &echo->rules->allow, err) < 0)
+		return -1;
+	if (open_listeners(echo, config, err) < 0)
+		return -1;
+	return deal(echo, config, err);
+}
+
+int echo_open(const struct echo_config *config, struct echo **ret_echo, struct tare_err *err)
+{
+	if (config->url_count == 0)
+		return tare_fail(err, TARE_E_USAGE, "nothing to listen on; name one as udp://127.0.0.1:7000");
+	if (config->url_count > LISTENERS_MAX)
+		return tare_fail(err, TARE_E_USAGE, "more than %d listeners", LISTENERS_MAX);
+	struct echo *echo = calloc(1, sizeof *echo);
+	if (!echo)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	echo->keeper_fd = -1;
+	echo->spin = config->spin;
+	echo->fifo_priority = config->fifo_priority;
+	if (fill(echo, config, err) < 0) {
+		echo_free(echo);
+		return -1;
+	}
+	*ret_echo = echo;
+	return 0;
+}
+
+static int start_worker(struct worker *worker, struct tare_err *err)
+{
+	sem_init(&worker->ready, 0, 0);
+	int why = pthread_create(&worker->thread, NULL, work, worker);
+	if (why)
+		return tare_fail_errno(err, why, "cannot start a thread");
+	worker->running = true;
+	while (sem_wait(&worker->ready) < 0 && errno == EINTR)
+		continue;
+	if (worker->status == 0)
+		return 0;
+	if (err)
+		*err = worker->err;
+	return -1;
+}
+
+int echo_start(struct echo *echo, struct tare_err *err)
+{
+	for (size_t i = 0; i < echo->worker_count; i++) {
+		if (start_worker(&echo->workers[i], err) < 0) {
+			echo_stop(echo);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+void echo_stop(struct echo *echo)
+{
+	atomic_store(&echo->stopping, true);
+	for (size_t i = 0; i < echo->listener_count; i++)
+		if (echo->listeners[i].fd >= 0)
+			listener_wake(&echo->listeners[i]);
+	for (size_t i = 0; i < echo->worker_count; i++) {
+		if (!echo->workers[i].running)
+			continue;
+		pthread_join(echo->workers[i].thread, NULL);
+		sem_destroy(&echo->workers[i].ready);
+		echo->workers[i].running = false;
+	}
+}
+
+void echo_free(struct echo *echo)
+{
+	if (!echo)
+		return;
+	echo_stop(echo);
+	for (size_t i = 0; i < echo->listener_count; i++)
+		listener_close(&echo->listeners[i]);
+	if (echo->keeper_fd >= 0)
+		close(echo->keeper_fd);
+	arena_free(echo->arena);
+	free(echo);
+}
+
+size_t echo_listeners(const struct echo *echo)
+{
+	return echo->listener_count;
+}
+
+struct echo_place echo_place(const struct echo *echo, size_t listener)
+{
+	return (struct echo_place){
+		.listener = echo->listeners[listener].url,
+		.cpu = echo->workers[listener % echo->worker_count].cpu,
+		.spinning = echo->spin,
+		.kernel_stamps = echo->listeners[listener].kernel_stamps,
+	};
+}
+
+struct echo_counts echo_counts(const struct echo *echo, size_t listener)
+{
+	const struct listener *from = &echo->listeners[listener];
+	return (struct echo_counts){
+		.listener = from->url,
+		.requests = count_read(&from->requests),
+		.replies = count_read(&from->replies),
+		.too_short = count_read(&from->too_short),
+		.refused = count_read(&from->refused),
+		.limited = count_read(&from->limited),
+		.send_errors = count_read(&from->send_errors),
+		.foreign = count_read(&from->foreign),
+		.overrun = listener_overrun(from),
+	};
+}

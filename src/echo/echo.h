@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The responder: plain echo (udp://) and STAMP reflector (stamp://) on any number
+ * of listeners, one thread per CPU. It never answers with more octets than it
+ * was sent (44 at least for STAMP peers that are allowed it), and not at all to
+ * source ports behind which another reflector would answer back.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/table.h"
+#include "tare/err.h"
+
+struct echo;
+
+/* Everything is borrowed until echo_open returns. */
+struct echo_config {
+	/*
+	 * "udp://10.0.0.2:7000", "stamp://[::1]" (port 862). A URL binds exactly the
+	 * address it names; without a host, as in "udp://:7000", that is 127.0.0.1.
+	 * 0.0.0.0 and [::] are every address of their family.
+	 */
+	const char *const *urls;
+	size_t url_count;
+	const int *cpus;        /* one thread on each, listeners dealt round-robin */
+	size_t cpu_count;       /* 0: one thread, wherever the scheduler puts it */
+	bool spin;              /* never sleep: the CPU is the responder's */
+	int fifo_priority;      /* 0: none */
+	bool light;             /* stamp: answer 14 to 43 octets (TWAMP-light) with 44 */
+	const char *allow;      /* "10.0.0.0/8,fd00::/8": answer these sources only; NULL: all */
+	/*
+	 * Least time between requests of one source, 0: no limit. A tenth of a second's
+	 * worth may come at once. Loopback is never limited. Counted per thread.
+	 */
+	int64_t limit_interval_ns;
+};
+
+/* What happened on one listener. */
+struct echo_counts {
+	const char *listener; /* its URL with the address in numbers, owned by the echo */
+	uint64_t requests;    /* datagrams received */
+	uint64_t replies;     /* of these, answered */
+	uint64_t too_short;   /* stamp: under 44 octets, or under 14 with light */
+	uint64_t refused;     /* source not allowed, or its port one that reflects */
+	uint64_t limited;     /* source above its rate */
+	uint64_t send_errors; /* the kernel did not take the reply */
+	uint64_t foreign;     /* stamp: answered without our TLV: the sender is no tare */
+	uint64_t overrun;     /* lost before we saw them: the socket's buffer was full */
+};
+extern const struct column echo_columns[]; /* ends with name == NULL */
+
+/* Where a listener is served. */
+struct echo_place {
+	const char *listener; /* as in echo_counts */
+	int cpu;              /* -1: not pinned */
+	bool spinning;
+	bool kernel_stamps;   /* stamp: the kernel's receive time is told */
+};
+
+/* Opens and binds every listener; no thread runs yet. Wants what privileges there are, for ports below 1024. */
+int echo_open(const struct echo_config *config, struct echo **ret_echo, struct tare_err *err) TARE_MUST_USE;
+size_t echo_listeners(const struct echo *echo);
+struct echo_place echo_place(const struct echo *echo, size_t listener);
+/*
+ * Starts the threads, which pin themselves and drop every capability they have;
+ * fails, with none left running, when one of them cannot. Block the signals that
+ * end the program before: the threads inherit the mask.
+ */
+int echo_start(struct echo *echo, struct tare_err *err) TARE_MUST_USE;
+/* Ends the threads and waits for them. The counts remain. */
+void echo_stop(struct echo *echo);
+/* May be called while threads run. */
+struct echo_counts echo_counts(const struct echo *echo, size_t listener);
+void echo_free(struct echo *echo); /* NULL is fine; stops first */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Opening a listener. Addresses are not shared (no SO_REUSEADDR): a second
+ * responder on the port would take half of the requests and answer them from
+ * another CPU, so it is refused with a sentence instead.
+ */
+#include "echo/listener.h"
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+enum { BUFFER_BYTES = 4 << 20 };
+
+static int read_url(struct listener *listener, const char *text, struct net_url *ret_url, struct tare_err *err)
+{
+	static const char *const schemes[] = {"udp", "stamp", NULL};
+	struct net_url url;
+	if (net_url_parse(text, &url, err) < 0)
+		return -1;
+	if (strcmp(url.scheme, "stamp") == 0) {
+		listener->kind = LISTENER_STAMP;
+		if (url.port < 0)
+			url.port = STAMP_PORT;
+	} else if (strcmp(url.scheme, "udp") == 0) {
+		listener->kind = LISTENER_UDP;
+	} else {
+		const char *near = nearest_word(url.scheme, schemes);
+		return tare_fail(err, TARE_E_USAGE, "cannot answer %s://: the kinds are udp:// and stamp://%s%s%s",
+			url.scheme, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	}
+	if (url.port < 0)
+		return tare_fail(err, TARE_E_USAGE, "'%.200s' needs a port, as udp://127.0.0.1:7000", text);
+	if (!url.host[0])
+		snprintf(url.host, sizeof url.host, "127.0.0.1");
+	*ret_url = url;
+	return 0;
+}
+
+static bool is_wildcard(const struct net_address *address)
+{
+	if (address->storage.ss_family == AF_INET)
+		return ((const struct sockaddr_in *)&address->storage)->sin_addr.s_addr == htonl(INADDR_ANY);
+	return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&address->storage)->sin6_addr);
+}
+
+static bool is_multicast(const struct net_address *address)
+{
+	if (address->storage.ss_family == AF_INET)
+		return IN_MULTICAST(ntohl(((const struct sockaddr_in *)&address->storage)->sin_addr.s_addr));
+	return IN6_IS_ADDR_MULTICAST(&((const struct sockaddr_in6 *)&address->storage)->sin6_addr);
+}
+
+/* The sentence, and what would help on a line of its own. */
+static int fail_bind(const struct listener *listener, int why, struct tare_err *err)
+{
+	struct tare_err told = {0};
+	struct text text = TEXT_IN(told.text);
+	tare_fail_errno(&told, why, "cannot listen on %s", listener->url);
+	text.used = strlen(told.text);
+	if (why == EADDRINUSE)
+		text_add(&text, "\n  another program has the port; 'ss -lunp sport = :%u' tells which", listener->port);
+	else if (why == EADDRNOTAVAIL)
+		text_add(&text, "\n  no interface of this host has that address");
+	else if (why == EACCES)
+		text_add(&text, "\n  ports below 1024 need CAP_NET_BIND_SERVICE: "
+				"setcap cap_net_bind_service+ep $(command -v tare), or take a port above");
+	if (err)
+		*err = told;
+	return -1;
+}
+
+static int set_int(const struct listener *listener, int level, int option, int value)
+{
+	return setsockopt(listener->fd, level, option, &value, sizeof value);
+}
+
+/* What the reply needs to know about the request, by control data. */
+static int ask_control(struct listener *listener, bool v6, struct tare_err *err)
+{
+	int level = v6 ? SOL_IPV6 : SOL_IP;
+	if (listener->wildcard && set_int(listener, level, v6 ? IPV6_RECVPKTINFO : IP_PKTINFO, 1) < 0)
+		return tare_fail_errno(err, errno, "cannot learn which address of %s was asked", listener->url);
+	if (listener->kind != LISTENER_STAMP)
+		return 0;
+	/* RFC 5357: both ends send with 255, so that the other counts hops; without it the field says 255 */
+	set_int(listener, level, v6 ? IPV6_RECVHOPLIMIT : IP_RECVTTL, 1);
+	set_int(listener, level, v6 ? IPV6_UNICAST_HOPS : IP_TTL, 255);
+	unsigned got = 0;
+	if (net_stamps_on(listener->fd, NET_STAMP_RX, &got, err) < 0)
+		return tare_err_prefix(err, "%s", listener->url);
+	listener->kernel_stamps = got & NET_STAMP_RX;
+	return 0;
+}
+
+int listener_open(struct listener *listener, const char *text, struct tare_err *err)
+{
+	struct net_url url;
+	listener->fd = -1;
+	if (read_url(listener, text, &url, err) < 0 || net_resolve(&url, AF_UNSPEC, &listener->address, err) < 0)
+		return -1;
+	bool v6 = listener->address.storage.ss_family == AF_INET6;
+	listener->port = (uint16_t)url.port;
+	listener->wildcard = is_wildcard(&listener->address);
+	snprintf(listener->url, sizeof listener->url, "%s://%s", url.scheme, listener->address.text);
+	if (is_multicast(&listener->address))
+		return tare_fail(err, TARE_E_USAGE, "cannot listen on %s: every member of the group would answer",
+			listener->url);
+	listener->fd = socket(listener->address.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (listener->fd < 0)
+		return tare_fail_errno(err, errno, "cannot open a socket for %s", listener->url);
+	/* else [::] would take IPv4 as well and stand in the way of 0.0.0.0 */
+	if (v6 && set_int(listener, SOL_IPV6, IPV6_V6ONLY, 1) < 0)
+		return tare_fail_errno(err, errno, "cannot keep %s to IPv6", listener->url);
+	if (bind(listener->fd, (const struct sockaddr *)&listener->address.storage, listener->address.length) < 0)
+		return fail_bind(listener, errno, err);
+	net_buffers(listener->fd, BUFFER_BYTES);
+	return ask_control(listener, v6, err);
+}
+
+void listener_close(struct listener *listener)
+{
+	if (listener->fd >= 0)
+		close(listener->fd);
+	listener->fd = -1;
+}
+
+void listener_wake(const struct listener *listener)
+{
+	/* says ENOTCONN, as the socket has no peer, but marks it as ended for receivers all the same */
+	shutdown(listener->fd, SHUT_RD);
+}
+
+uint64_t listener_overrun(const struct listener *listener)
+{
+	uint32_t words[SK_MEMINFO_VARS] = {0};
+	socklen_t length = sizeof words;
+	if (getsockopt(listener->fd, SOL_SOCKET, SO_MEMINFO, words, &length) < 0 || length < sizeof words)
+		return 0;
+	return words[SK_MEMINFO_DROPS];
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Receiving and answering. A plain echo on one address is two system calls and
+ * no clock; only STAMP and sockets bound to every address pay for control data.
+ */
+#include "echo/serve.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+
+#include "clock/cpu.h"
+#include "net/stamps.h"
+
+/* How long a reading of the clock's error is used. Reading it anew costs 1 µs, behind a reply. */
+#define ESTIMATE_AGE_NS INT64_C(10000000000)
+
+/* Room for one IP_PKTINFO or IPV6_PKTINFO. */
+enum { SOURCE_CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) };
+
+/* Counts what was decided; true when it is to be answered. */
+static bool counted(struct listener *listener, enum answer_verdict verdict)
+{
+	switch (verdict) {
+	case ANSWER_REPLY:
+		return true;
+	case ANSWER_TOO_SHORT:
+		count_one(&listener->too_short);
+		break;
+	case ANSWER_REFUSED:
+		count_one(&listener->refused);
+		break;
+	case ANSWER_LIMITED:
+		count_one(&listener->limited);
+		break;
+	}
+	return false;
+}
+
+static void count_sent(struct listener *listener, ssize_t sent)
+{
+	count_one(sent < 0 ? &listener->send_errors : &listener->replies);
+}
+
+static int nothing(int why)
+{
+	return why == EAGAIN || why == EINTR ? 0 : -why;
+}
+
+static int serve_plain(struct server *server, struct listener *listener, int receive_flags)
+{
+	struct sockaddr_storage from;
+	socklen_t from_length = sizeof from;
+	ssize_t got = recvfrom(
+		listener->fd, server->packet, SERVE_ROOM, receive_flags, (struct sockaddr *)&from, &from_length);
+	if (got < 0)
+		return nothing(errno);
+	if (from_length == 0) /* woken up to end */
+		return 0;
+	count_one(&listener->requests);
+	if (counted(listener, answer_source(server->rules, server->limit, &from)))
+		count_sent(listener, sendto(listener->fd, server->packet, (size_t)got, MSG_DONTWAIT,
+					     (const struct sockaddr *)&from, from_length));
+	return 1;
+}
+
+/*
+ * Turns the received packet information into that of the reply: from the address
+ * that was asked. False for a broadcast or multicast address: many hosts would
+ * answer one forged request.
+ */
+static bool reply_source(struct msghdr *message, uint8_t *control)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
+		if (c->cmsg_level == SOL_IP && c->cmsg_type == IP_PKTINFO) {
+			struct in_pktinfo info;
+			memcpy(&info, CMSG_DATA(c), sizeof info);
+			if (info.ipi_spec_dst.s_addr != info.ipi_addr.s_addr)
+				return false;
+			info.ipi_ifindex = 0;
+			memcpy(CMSG_DATA(c), &info, sizeof info);
+		} else if (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+			struct in6_pktinfo info;
+			memcpy(&info, CMSG_DATA(c), sizeof info);
+			if (IN6_IS_ADDR_MULTICAST(&info.ipi6_addr))
+				return false;
+			/* a link-local address means nothing without its interface */
+			if (!IN6_IS_ADDR_LINKLOCAL(&info.ipi6_addr))
+				info.ipi6_ifindex = 0;
+			memcpy(CMSG_DATA(c), &info, sizeof info);
+		} else {
+			continue;
+		}
+		memcpy(control, c, c->cmsg_len);
+		message->msg_control = control;
+		message->msg_controllen = CMSG_ALIGN(c->cmsg_len);
+		return true;
+	}
+	message->msg_control = NULL;
+	message->msg_controllen = 0;
+	return true;
+}
+
+/* Makes the reply of a STAMP request but for the send part. */
+static enum answer_verdict reflect(const struct server *server, struct msghdr *message, clock_real user_rx, int rx_cpu,
+	size_t got, struct stamp_made *ret_made)
+{
+	struct net_arrival seen;
+	net_arrival_of(message, &seen);
+	struct answer_arrival arrival = {
+		.kernel_rx = seen.kernel_rx,
+		.user_rx = user_rx,
+		.ttl = seen.ttl,
+		.rx_cpu = rx_cpu,
+		.error_estimate = server->error_estimate,
+	};
+	return answer_stamp(server->rules, &arrival, server->packet, got, SERVE_ROOM, ret_made);
+}
+
+static void renew_estimate(struct server *server, clock_real now)
+{
+	if (now.ns < server->estimate_until_ns && server->estimate_until_ns - now.ns <= ESTIMATE_AGE_NS)
+		return;
+	server->error_estimate = answer_error_estimate();
+	server->estimate_until_ns = now.ns + ESTIMATE_AGE_NS;
+}
+
+static void send_stamp(
+	struct server *server, struct listener *listener, struct msghdr *message, const struct stamp_made *made)
+{
+	int cpu = cpu_current();
+	clock_real now = clock_real_now();
+	stamp_reflect_sent(server->packet, made, stamp_ntp_of_real(now.ns), now.ns, cpu);
+	count_sent(listener, sendmsg(listener->fd, message, MSG_DONTWAIT));
+	if (made->peer_at == 0)
+		count_one(&listener->foreign);
+	renew_estimate(server, now);
+}
+
+static int serve_full(struct server *server, struct listener *listener, int receive_flags)
+{
+	_Alignas(struct cmsghdr) uint8_t control[NET_CONTROL_BYTES], reply_control[SOURCE_CONTROL_BYTES];
+	struct sockaddr_storage from;
+	struct iovec part = {.iov_base = server->packet, .iov_len = SERVE_ROOM};
+	struct msghdr message = {
+		.msg_name = &from,
+		.msg_namelen = sizeof from,
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof control,
+	};
+	ssize_t got = recvmsg(listener->fd, &message, receive_flags);
+	if (got < 0)
+		return nothing(errno);
+	clock_real user_rx = clock_real_now();
+	int rx_cpu = cpu_current();
+	if (message.msg_namelen == 0)
+		return 0;
+	count_one(&listener->requests);
+	enum answer_verdict verdict = answer_source(server->rules, server->limit, &from);
+	struct stamp_made made = {.bytes = (size_t)got};
+	if (verdict == ANSWER_REPLY && listener->kind == LISTENER_STAMP)
+		verdict = reflect(server, &message, user_rx, rx_cpu, (size_t)got, &made);
+	if (verdict == ANSWER_REPLY && !reply_source(&message, reply_control))
+		verdict = ANSWER_REFUSED;
+	if (!counted(listener, verdict))
+		return 1;
+	part.iov_len = made.bytes;
+	message.msg_flags = 0;
+	if (listener->kind == LISTENER_STAMP)
+		send_stamp(server, listener, &message, &made);
+	else
+		count_sent(listener, sendmsg(listener->fd, &message, MSG_DONTWAIT));
+	return 1;
+}
+
+int serve_one(struct server *server, struct listener *listener, int receive_flags)
+{
+	if (listener->kind == LISTENER_UDP && !listener->wildcard)
+		return serve_plain(server, listener, receive_flags);
+	return serve_full(server, listener, receive_flags);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The hot path: one datagram in, one out. Private to this folder. */
+#pragma once
+#include "echo/listener.h"
+
+/* Larger than any UDP datagram, so none is ever cut. */
+enum { SERVE_ROOM = 65536 };
+
+/* What a serving thread has to itself. */
+struct server {
+	const struct answer_rules *rules;
+	struct source_limit *limit; /* NULL: none */
+	uint8_t *packet;            /* SERVE_ROOM octets */
+	uint16_t error_estimate;
+	int64_t estimate_until_ns;  /* CLOCK_REALTIME */
+};
+
+/*
+ * Receives and answers one datagram; receive_flags 0 waits, MSG_DONTWAIT does not.
+ * 1: one was served (answered or not), 0: there was none, -errno.
+ */
+int serve_one(struct server *server, struct listener *listener, int receive_flags);

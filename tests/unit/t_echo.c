@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The responder on real sockets of the loopback interface: structure and counts, no time decides. */
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "clock/cpu.h"
+#include "echo/echo.h"
+#include "tap.h"
+#include "wire/stamp.h"
+
+static const uint64_t COOKIE = 4711;
+static bool has_v6;
+
+static struct sockaddr_storage name_of(const char *address, uint16_t port, socklen_t *ret_length)
+{
+	struct sockaddr_storage storage = {0};
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&storage;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&storage;
+	*ret_length = sizeof *v4;
+	v4->sin_family = AF_INET;
+	if (inet_pton(AF_INET, address, &v4->sin_addr) != 1) {
+		v6->sin6_family = AF_INET6;
+		*ret_length = sizeof *v6;
+		inet_pton(AF_INET6, address, &v6->sin6_addr);
+	}
+	v4->sin_port = htons(port);
+	return storage;
+}
+
+/* A socket that hears only what comes from address:port, so that a reply from elsewhere is lost. */
+static int asker(const char *address, uint16_t port, uint16_t own_port)
+{
+	socklen_t length;
+	struct sockaddr_storage to = name_of(address, port, &length), own = name_of(address, own_port, &length);
+	AUTO_FD fd = socket(to.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || (own_port && bind(fd, (struct sockaddr *)&own, length) < 0) ||
+		connect(fd, (struct sockaddr *)&to, length) < 0)
+		return -1;
+	return take_fd(&fd);
+}
+
+/* A port that is free in both families now. */
+static uint16_t free_port(void)
+{
+	for (int i = 0; i < 100; i++) {
+		struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
+		socklen_t length = sizeof name;
+		AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		if (fd < 0 || bind(fd, (struct sockaddr *)&name, sizeof name) < 0 ||
+			getsockname(fd, (struct sockaddr *)&name, &length) < 0)
+			continue;
+		struct sockaddr_in6 name6 = {.sin6_family = AF_INET6, .sin6_port = name.sin_port};
+		AUTO_FD fd6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		int only = 1;
+		if (fd6 < 0 || (setsockopt(fd6, SOL_IPV6, IPV6_V6ONLY, &only, sizeof only) == 0 &&
+				       bind(fd6, (struct sockaddr *)&name6, sizeof name6) == 0))
+			return ntohs(name.sin_port);
+	}
+	return 40404;
+}
+
+/* Sends and waits for the answer, 2 s at most; its length, or -1. */
+static ssize_t ask(int fd, const void *request, size_t bytes, uint8_t *reply, size_t room)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	if (send(fd, request, bytes, 0) < 0 || poll(&ready, 1, 2000) != 1)
+		return -1;
+	return recv(fd, reply, room, 0);
+}
+
+static struct echo *open_echo(
+	struct echo_config config, const char *format, const char *format2, uint16_t port, uint16_t port2)
+{
+	char url[64], url2[64];
+	const char *urls[2] = {url, url2};
+	struct echo *echo = NULL;
+	struct tare_err err = {0};
+	snprintf(url, sizeof url, "%s:%u", format, port);
+	snprintf(url2, sizeof url2, "%s:%u", format2 ? format2 : "", port2);
+	config.urls = urls;
+	config.url_count = format2 ? 2 : 1;
+	if (echo_open(&config, &echo, &err) < 0 || echo_start(echo, &err) < 0) {
+		printf("# %s\n", err.text);
+		echo_free(echo);
+		return NULL;
+	}
+	return echo;
+}
+
+static void plain(struct echo_config config, const char *host, const char *asked, const char *what)
+{
+	uint16_t port = free_port();
+	static uint8_t request[65507], reply[65536];
+	for (size_t i = 0; i < sizeof request; i++)
+		request[i] = (uint8_t)(i * 31);
+	struct echo *echo = open_echo(config, host, NULL, port, 0);
+	AUTO_FD fd = asker(asked, port, 0);
+	if (!OK(echo && fd >= 0, "%s: open", what)) {
+		echo_free(echo);
+		return;
+	}
+	static const size_t sizes[] = {0, 1, 16, 64, 1472, 9000, 65507};
+	size_t wrong = 0, count = sizeof sizes / sizeof sizes[0];
+	for (size_t i = 0; i < count; i++) {
+		ssize_t got = ask(fd, request, sizes[i], reply, sizeof reply);
+		wrong += got != (ssize_t)sizes[i] || memcmp(request, reply, sizes[i]) != 0;
+	}
+	IS_I64(wrong, 0, what);
+	echo_stop(echo);
+	struct echo_counts counts = echo_counts(echo, 0);
+	IS_I64(counts.requests, count, "every request is counted");
+	IS_I64(counts.replies, count, "and every reply");
+	IS_I64(counts.refused + counts.limited + counts.too_short + counts.send_errors + counts.overrun, 0,
+		"and nothing else");
+	echo_free(echo);
+}
+
+static void stamp(struct echo_config config, const char *host, const char *asked, const char *what)
+{
+	uint16_t port = free_port();
+	uint8_t request[200], reply[256];
+	struct echo *echo = open_echo(config, host, NULL, port, 0);
+	AUTO_FD fd = asker(asked, port, 0);
+	if (!OK(echo && fd >= 0, "%s: open", what)) {
+		echo_free(echo);
+		return;
+	}
+	stamp_request_fill(request, 104, COOKIE, 77, 1);
+	stamp_request_number(request, 0x100000003, 0xabcdef);
+	ssize_t got = ask(fd, request, 104, reply, sizeof reply);
+	struct stamp_reply r = {0};
+	IS_I64(got, 104, what);
+	OK(got > 0 && stamp_reply_read(reply, (size_t)got, COOKIE, &r) && r.has_number && r.number == 0x100000003,
+		"the number comes back");
+	OK(r.sender_t1_ntp == 0xabcdef && r.ssid == 77 && r.sequence == 3, "T1, SSID and sequence come back");
+	OK(r.sender_ttl > 0, "the TTL was read");
+	unsigned want = STAMP_VALID_USER_RX | STAMP_VALID_USER_TX | STAMP_VALID_RX_CPU | STAMP_VALID_TX_CPU;
+	OK(r.has_peer && (r.peer.valid & want) == want, "our TLV is filled");
+	OK(r.peer.user_rx_ns <= r.peer.user_tx_ns, "received before sent");
+	OK(!(r.peer.valid & STAMP_VALID_KERNEL_RX) || r.peer.kernel_rx_ns > 0, "a kernel stamp is a time");
+	OK(!echo_place(echo, 0).kernel_stamps || r.peer.valid & STAMP_VALID_KERNEL_RX,
+		"and there where it was promised");
+
+	IS_I64(ask(fd, request, 44, reply, sizeof reply), 44, "a sender without TLVs is answered");
+	if (config.light)
+		IS_I64(ask(fd, request, 14, reply, sizeof reply), 44, "light: 14 octets are answered with 44");
+	send(fd, request, 13, 0);
+	send(fd, request, 0, 0);
+	/* the answer to this one shows that those before were dealt with */
+	IS_I64(ask(fd, request, 104, reply, sizeof reply), 104, "garbage is no end");
+	echo_stop(echo);
+	struct echo_counts counts = echo_counts(echo, 0);
+	IS_I64(counts.requests, config.light ? 6 : 5, "requests");
+	IS_I64(counts.replies, config.light ? 4 : 3, "replies");
+	IS_I64(counts.too_short, 2, "too short");
+	IS_I64(counts.foreign, config.light ? 2 : 1, "foreign senders");
+	echo_free(echo);
+}
+
+static void reflectors(void)
+{
+	uint16_t port = free_port(), port2 = free_port();
+	while (port2 == port)
+		port2 = free_port();
+	struct echo *echo = open_echo((struct echo_config){0}, "udp://127.0.0.1", "stamp://127.0.0.1", port, port2);
+	AUTO_FD same = asker("127.0.0.2", port, port), other = asker("127.0.0.2", port, port2);
+	AUTO_FD fine = asker("127.0.0.1", port, 0);
+	socklen_t length;
+	struct sockaddr_storage to = name_of("127.0.0.1", port, &length);
+	uint8_t reply[64];
+	if (OK(echo && same >= 0 && other >= 0 && fine >= 0, "a listener of each kind")) {
+		connect(same, (struct sockaddr *)&to, length);
+		connect(other, (struct sockaddr *)&to, length);
+		send(same, "x", 1, 0);
+		send(other, "x", 1, 0);
+		IS_I64(ask(fine, "y", 1, reply, sizeof reply), 1, "an honest source is answered");
+		echo_stop(echo);
+		struct echo_counts counts = echo_counts(echo, 0);
+		IS_I64(counts.refused, 2, "sources on our own ports are not");
+		IS_I64(counts.replies, 1, "one reply");
+		IS_STR(echo_place(echo, 1).listener, echo_counts(echo, 1).listener, "listeners are named");
+	}
+	echo_free(echo);
+}
+
+static int open_fails(struct echo_config config, const char *url, struct tare_err *err)
+{
+	struct echo *echo = NULL;
+	const char *urls[1] = {url};
+	config.urls = urls;
+	config.url_count = 1;
+	*err = (struct tare_err){0};
+	int status = echo_open(&config, &echo, err);
+	echo_free(echo);
+	return status;
+}
+
+static void trouble(void)
+{
+	struct echo_config none = {0};
+	struct tare_err err;
+	uint16_t port = free_port();
+	char url[64];
+	snprintf(url, sizeof url, "udp://127.0.0.1:%u", port);
+	struct echo *echo = open_echo(none, "udp://127.0.0.1", NULL, port, 0);
+	OK(echo && open_fails(none, url, &err) == -1 && strstr(err.text, url) && strstr(err.text, "in use\n"),
+		"port in use: %s", err.text);
+	echo_free(echo);
+	OK(open_fails(none, url, &err) == 0, "free again");
+	OK(open_fails(none, "udp://127.0.0.1", &err) == -1 && err.code == TARE_E_USAGE, "no port: %s", err.text);
+	OK(open_fails(none, "stmap://127.0.0.1", &err) == -1 && strstr(err.text, "'stamp'"), "unknown kind: %s",
+		err.text);
+	OK(open_fails(none, "udp://203.0.113.77:9999", &err) == -1 && strstr(err.text, "no interface"), "not ours: %s",
+		err.text);
+	OK(open_fails(none, "udp://224.0.0.1:9999", &err) == -1 && err.code == TARE_E_USAGE, "multicast: %s", err.text);
+	none.allow = "10.0.0.1/8";
+	OK(open_fails(none, url, &err) == -1 && err.code == TARE_E_USAGE, "bad list: %s", err.text);
+	none.allow = NULL;
+	struct echo *nothing = NULL;
+	OK(echo_open(&none, &nothing, &err) == -1 && !nothing, "nothing to listen on: %s", err.text);
+
+	int absent[1] = {1023};
+	const char *urls[1] = {url};
+	struct echo_config pinned = {.urls = urls, .url_count = 1, .cpus = absent, .cpu_count = 1};
+	OK(echo_open(&pinned, &nothing, &err) == 0 && echo_start(nothing, &err) == -1 && strstr(err.text, "1023"),
+		"absent CPU: %s", err.text);
+	echo_free(nothing);
+	echo_free(NULL);
+}
+
+static void allow_and_names(void)
+{
+	uint16_t port = free_port();
+	uint8_t reply[8];
+	struct echo *echo = open_echo(
+		(struct echo_config){.allow = "127.0.0.2", .limit_interval_ns = 1000}, "udp://", NULL, port, 0);
+	char url[64];
+	snprintf(url, sizeof url, "udp://127.0.0.1:%u", port);
+	AUTO_FD refused = asker("127.0.0.1", port, 0);
+	socklen_t length;
+	struct sockaddr_storage own = name_of("127.0.0.2", 0, &length), to = name_of("127.0.0.1", port, &length);
+	AUTO_FD bound = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (OK(echo && refused >= 0 && bind(bound, (struct sockaddr *)&own, length) == 0 &&
+			    connect(bound, (struct sockaddr *)&to, length) == 0,
+		    "an allowed source")) {
+		IS_STR(echo_place(echo, 0).listener, url, "without a host: 127.0.0.1");
+		send(refused, "x", 1, 0);
+		IS_I64(ask(bound, "y", 1, reply, sizeof reply), 1, "is answered");
+		echo_stop(echo);
+		IS_I64(echo_counts(echo, 0).refused, 1, "the other is refused");
+	}
+	echo_free(echo);
+}
+
+static void columns(void)
+{
+	struct echo_counts counts = {.listener = "udp://x", .requests = 1, .overrun = 8};
+	size_t n = 0;
+	uint64_t sum = 0;
+	for (const struct column *column = echo_columns; column->name; column++, n++) {
+		struct cell cell = column->get(&counts, column);
+		sum += cell.type == CELL_COUNT ? cell.as.count : 0;
+	}
+	IS_I64(n, 9, "nine columns");
+	IS_I64(sum, 9, "each shows its own count");
+}
+
+int main(void)
+{
+	AUTO_FD v6 = asker("::1", 9, 0);
+	has_v6 = v6 >= 0;
+	int here[1] = {cpu_current()};
+	struct echo_config blocking = {0}, spinning = {.spin = true, .cpus = here, .cpu_count = 1},
+			   light = {.light = true};
+	plain(blocking, "udp://127.0.0.1", "127.0.0.1", "udp, blocking");
+	plain(spinning, "udp://127.0.0.1", "127.0.0.1", "udp, spinning on a CPU");
+	plain(blocking, "udp://0.0.0.0", "127.0.0.2", "udp on every address answers from the one asked");
+	stamp(blocking, "stamp://127.0.0.1", "127.0.0.1", "stamp, blocking");
+	stamp(spinning, "stamp://127.0.0.1", "127.0.0.1", "stamp, spinning on a CPU");
+	stamp(light, "stamp://0.0.0.0", "127.0.0.2", "stamp, light, on every address");
+	if (has_v6) {
+		plain(blocking, "udp://[::1]", "::1", "udp over IPv6");
+		plain(blocking, "udp://[::]", "::1", "udp on every IPv6 address");
+		stamp(blocking, "stamp://[::]", "::1", "stamp on every IPv6 address");
+	} else {
+		SKIP(3, "no IPv6 here");
+	}
+	reflectors();
+	allow_and_names();
+	trouble();
+	columns();
+	return tap_done();
+}
