@@ -24,6 +24,13 @@ net_b=tare-b-$$
 net_jobs=
 net_scratch=
 
+# net_commands NAME...: leaves the script with a skip unless tare has these commands.
+net_commands() {
+	for net_command in "$@"; do
+		"$TARE" help "$net_command" >/dev/null 2>&1 || skip_all "tare has no '$net_command' yet"
+	done
+}
+
 # Leaves the script with a skip unless namespaces can be made here.
 net_need() {
 	command -v ip >/dev/null 2>&1 || skip_all "no ip command (package iproute2)"
@@ -133,6 +140,8 @@ net_cleanup() {
 		kill "$job" 2>/dev/null && wait "$job" 2>/dev/null
 	done
 	for space in "$net_a" "$net_b"; do
+		# What a script started past `background`: nobody else's processes are in there.
+		for pid in $(ip netns pids "$space" 2>/dev/null); do kill "$pid" 2>/dev/null; done
 		ip netns del "$space" 2>/dev/null
 	done
 	if [ -n "$net_scratch" ]; then rm -rf "$net_scratch"; fi
