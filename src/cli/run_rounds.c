@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rounds are counted as they are sealed, since the session gives their memory
+ * away afterwards; only the small records that the view points to are kept.
+ */
+#include "cli/run_rounds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+struct kept_round {
+	struct kept_round *next;
+	struct tare_round round;
+	char label[256];
+};
+
+int run_rounds_open(struct cli *cli, const struct session_config *config, const struct format *format, uint32_t spans,
+	struct run_rounds *ret_rounds, struct tare_err *err)
+{
+	struct tare_rules rules;
+	tare_rules_default(&rules);
+	struct run_rounds rounds = {.cli = cli, .config = config, .format = format};
+	if (stat_view_open(&rules, spans, &rounds.view, err) < 0)
+		return -1;
+	*ret_rounds = rounds;
+	return 0;
+}
+
+static const struct tare_round *keep(struct run_rounds *rounds, const struct tare_round *round)
+{
+	struct kept_round *kept = calloc(1, sizeof *kept);
+	if (!kept)
+		return NULL;
+	kept->round = *round;
+	snprintf(kept->label, sizeof kept->label, "%s", round->label);
+	kept->round.label = kept->label;
+	kept->round.status = strcmp(round->status, "interrupted") == 0 ? "interrupted" : "finished";
+	kept->next = rounds->kept;
+	rounds->kept = kept;
+	return &kept->round;
+}
+
+static void clear_progress(struct run_rounds *rounds)
+{
+	if (rounds->progress_shown)
+		fputs("\r\033[K", rounds->cli->note);
+	rounds->progress_shown = false;
+}
+
+static void judge_rate(struct run_rounds *rounds, const struct tare_record *record)
+{
+	/* a round cut short by Ctrl-C says nothing about the rate of its end */
+	struct session_rate rate = session_rate_of(record, rounds->config->on_late);
+	if (rate.ok || record->series.count < 2)
+		return;
+	if (!rounds->rate_missed || rate.held < rounds->held) {
+		rounds->asked = rate.asked;
+		rounds->held = rate.held;
+	}
+	rounds->rate_missed = true;
+}
+
+static void say_round(struct run_rounds *rounds, const struct tare_round *round, uint64_t sent, uint64_t answered)
+{
+	if (rounds->config->rounds == 1 || rounds->cli->note_tty)
+		return;
+	fprintf(rounds->cli->note, "round %u of %u: %llu sent, %llu answered\n", round->number, rounds->config->rounds,
+		(unsigned long long)sent, (unsigned long long)answered);
+	fflush(rounds->cli->note);
+}
+
+static int take_round(void *context, const struct tare_record *records, size_t count, struct tare_err *err)
+{
+	struct run_rounds *rounds = context;
+	uint64_t sent = 0, answered = 0;
+	const struct tare_round *round = keep(rounds, records[0].round);
+	clear_progress(rounds);
+	if (!round)
+		return tare_fail_errno(err, ENOMEM, "cannot keep a round");
+	rounds->targets = count;
+	for (size_t i = 0; i < count; i++) {
+		struct tare_record record = records[i];
+		struct tare_fates fates = tare_fates_of(&record.series);
+		record.round = round;
+		rounds->urls[i] = record.target->url;
+		rounds->answered[i] += fates.count[TARE_ANSWERED] + fates.count[TARE_OVERDUE];
+		rounds->samples += record.series.count;
+		sent += fates.sent;
+		answered += fates.count[TARE_ANSWERED] + fates.count[TARE_OVERDUE];
+		judge_rate(rounds, &record);
+		if (stat_view_add(rounds->view, NULL, &record, err) < 0)
+			return -1;
+	}
+	say_round(rounds, round, sent, answered);
+	return 0;
+}
+
+static void show_progress(void *context, const struct session *session)
+{
+	struct run_rounds *rounds = context;
+	struct session_progress p = session_progress_of(session);
+	char left[32];
+	if (!rounds->cli->note_tty)
+		return;
+	format_duration((p.left_ns + 500000000) / 1000000000 * 1000000000, left, sizeof left);
+	fprintf(rounds->cli->note, "\r\033[K");
+	if (p.rounds > 1)
+		fprintf(rounds->cli->note, "round %u/%u  ", p.round, p.rounds);
+	fprintf(rounds->cli->note, "%llu/%llu sent  %llu unanswered  %s left", (unsigned long long)p.sent,
+		(unsigned long long)p.slots_all, (unsigned long long)(p.sent > p.answered ? p.sent - p.answered : 0), left);
+	fflush(rounds->cli->note);
+	rounds->progress_shown = true;
+}
+
+static void take_note(void *context, const char *text)
+{
+	struct run_rounds *rounds = context;
+	clear_progress(rounds);
+	fprintf(rounds->cli->note, "note: %s\n", text);
+}
+
+struct session_events run_rounds_events(struct run_rounds *rounds)
+{
+	return (struct session_events){
+		.round = take_round, .progress = show_progress, .note = take_note, .context = rounds};
+}
+
+/* Sentences on what the figures above cannot be trusted for; the exit status they ask for. */
+static int judge(struct run_rounds *rounds, bool interrupted)
+{
+	size_t silent = 0;
+	for (size_t i = 0; i < rounds->targets; i++)
+		silent += rounds->answered[i] == 0;
+	int status = 0;
+	if (silent && silent == rounds->targets) {
+		cli_warn(rounds->cli, "nothing answered: these figures say nothing about latency");
+		status = 4;
+	} else {
+		for (size_t i = 0; i < rounds->targets; i++)
+			if (rounds->answered[i] == 0)
+				cli_warn(rounds->cli, "%s never answered", rounds->urls[i]);
+	}
+	if (rounds->rate_missed) {
+		char asked[32], held[32];
+		format_rate(rounds->asked, asked, sizeof asked);
+		format_rate(rounds->held, held, sizeof held);
+		cli_warn(rounds->cli, "asked %s, held %s: not the load that was asked for", asked, held);
+		status = interrupted ? status : 4;
+	}
+	return status;
+}
+
+int run_rounds_print(struct run_rounds *rounds, const struct tare_run *run, bool interrupted, struct tare_err *err)
+{
+	struct stat_layout layout = {.format = rounds->format, .width = rounds->cli->columns};
+	clear_progress(rounds);
+	if (interrupted)
+		cli_warn(rounds->cli, "interrupted: what was measured until then follows%s",
+			rounds->config->output ? " and is in the recording" : "");
+	struct tare_run ended = *run;
+	ended.status = interrupted ? TARE_RUN_INTERRUPTED : TARE_RUN_FINISHED;
+	if (rounds->targets == 0)
+		return 4;
+	if (stat_view_run(rounds->view, NULL, &ended, NULL, 0, err) < 0 ||
+		stat_view_print(rounds->cli->out, rounds->view, &layout, err) < 0)
+		return -1;
+	fflush(rounds->cli->out);
+	return judge(rounds, interrupted);
+}
+
+void run_rounds_end(struct run_rounds *rounds)
+{
+	stat_view_free(rounds->view);
+	while (rounds->kept) {
+		struct kept_round *next = rounds->kept->next;
+		free(rounds->kept);
+		rounds->kept = next;
+	}
+}
