@@ -46,3 +46,6 @@ void cli_warn(struct cli *cli, const char *format, ...) TARE_PRINTF(2, 3);
 bool cli_out_failed(const struct cli *cli);
 /* "tare 0.1.0", as recordings note it. */
 const char *cli_version(void);
+
+extern const struct command command_stat;
+extern const struct command command_export;

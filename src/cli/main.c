@@ -20,6 +20,8 @@
 #include "report/utf8.h"
 
 static const struct command *const commands[] = {
+	&command_stat,
+	&command_export,
 	NULL,
 };
 
@@ -146,6 +148,7 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 
 	if (!config || !origins)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	AUTO_CLEANUP(option_end)
 	struct option_set set = {
 		.command = command->name, .table = command->options, .config = config, .origins = origins};
 	if (option_fallbacks(&set, err) || read_config_files(&set, err))

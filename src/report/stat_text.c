@@ -11,60 +11,12 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "report/stat_plan.h"
 #include "report/stat_priv.h"
 
 enum {
 	ROUNDS_IN_FULL = 3, /* more rounds than these become a line each */
 	SAID_PER_TABLE = 8,
-};
-
-/* Print order and depth: a part stands under the span it is a part of. */
-static const struct {
-	enum tare_span span;
-	const char *label;
-} tree[] = {
-	{TARE_SPAN_RTT, "rtt"},
-	{TARE_SPAN_RESPONSE, " response"},
-	{TARE_SPAN_LATE, " late"},
-	{TARE_SPAN_TX, " tx"},
-	{TARE_SPAN_STACK, " stack"},
-	{TARE_SPAN_TX_NIC, "  tx_nic"},
-	{TARE_SPAN_WIRE, "  wire"},
-	{TARE_SPAN_RX_NIC, "  rx_nic"},
-	{TARE_SPAN_PATH, "  path"},
-	{TARE_SPAN_HOST, "  host"},
-	{TARE_SPAN_RESIDENCE, "  residence"},
-	{TARE_SPAN_PEER_WAKE, "   peer_wake"},
-	{TARE_SPAN_SERVICE, "   service"},
-	{TARE_SPAN_WAKE, " wake"},
-	{TARE_SPAN_GAP, "gap"},
-};
-enum { TREE = sizeof(tree) / sizeof(tree[0]) };
-
-enum block_kind { BLOCK_SERIES, BLOCK_ROUNDS, BLOCK_RUNS };
-
-struct placed_block {
-	struct stat_block block;
-	enum block_kind kind;
-	size_t note; /* BLOCK_SERIES */
-	size_t group;
-};
-
-/* One target in one run. */
-struct group {
-	const char *file, *target, *kind;
-	int64_t run;
-	size_t series;
-	bool merged;
-	struct stat_note sum;
-};
-
-struct plan {
-	struct placed_block *blocks;
-	size_t block_count;
-	struct group *groups;
-	size_t group_count;
-	bool many_files, many_runs;
 };
 
 struct painter {
@@ -78,107 +30,6 @@ struct painter {
 	bool not_measured, started;
 };
 
-/* ---- from rows to blocks ---- */
-
-static bool same_series(const struct tare_row *one, const struct tare_row *other)
-{
-	return one->run == other->run && one->round == other->round && stat_same_text(one->file, other->file) &&
-	       stat_same_text(one->target, other->target) && stat_same_text(one->kind, other->kind);
-}
-
-static bool has_span(const struct stat_block *block, enum tare_span span)
-{
-	for (size_t i = 0; i < block->count; i++) {
-		if (block->row[i]->span == span)
-			return true;
-	}
-	return false;
-}
-
-static size_t group_of(struct plan *plan, const struct tare_row *row)
-{
-	for (size_t i = plan->group_count; i-- > 0;) {
-		const struct group *group = &plan->groups[i];
-		if (group->run == row->run && stat_same_text(group->file, row->file) &&
-		    stat_same_text(group->target, row->target) && stat_same_text(group->kind, row->kind))
-			return i;
-	}
-	return SIZE_MAX;
-}
-
-static void place_series(struct plan *plan, struct placed_block *placed, const struct tare_row *row, size_t note)
-{
-	placed->kind = BLOCK_SERIES;
-	placed->note = note;
-	placed->group = group_of(plan, row);
-	if (placed->group == SIZE_MAX) {
-		placed->group = plan->group_count++;
-		plan->groups[placed->group] = (struct group){
-			.file = row->file, .run = row->run, .target = row->target, .kind = row->kind};
-	}
-	plan->groups[placed->group].series++;
-}
-
-static void place_merged(struct plan *plan, struct placed_block *placed, const struct tare_row *row)
-{
-	placed->group = group_of(plan, row);
-	/* A live run may have no number: then the first of two merged blocks is that of its rounds. */
-	if (placed->group != SIZE_MAX && !plan->groups[placed->group].merged) {
-		placed->kind = BLOCK_ROUNDS;
-		plan->groups[placed->group].merged = true;
-	} else {
-		placed->kind = BLOCK_RUNS;
-		placed->group = SIZE_MAX;
-	}
-}
-
-static void order_by_tree(struct stat_block *block)
-{
-	struct stat_block sorted = {.note = block->note};
-	for (size_t i = 0; i < TREE; i++) {
-		for (size_t j = 0; j < block->count; j++) {
-			if (block->row[j]->span == tree[i].span)
-				sorted.row[sorted.count++] = block->row[j];
-		}
-	}
-	*block = sorted;
-}
-
-/* Series come in the order of the notes, one block each; merged rows follow. */
-static void fill_plan(struct plan *plan, const struct stat_view *view, const struct tare_row *rows, size_t count)
-{
-	size_t note = 0;
-	for (size_t i = 0; i < count; i++) {
-		struct placed_block *last = plan->block_count ? &plan->blocks[plan->block_count - 1] : NULL;
-		if (last && same_series(last->block.row[0], &rows[i]) && !has_span(&last->block, rows[i].span)) {
-			last->block.row[last->block.count++] = &rows[i];
-			continue;
-		}
-		struct placed_block *placed = &plan->blocks[plan->block_count++];
-		placed->block.row[placed->block.count++] = &rows[i];
-		if (note < view->note_count)
-			place_series(plan, placed, &rows[i], note++);
-		else
-			place_merged(plan, placed, &rows[i]);
-	}
-	for (size_t i = 0; i < plan->block_count; i++) {
-		struct placed_block *placed = &plan->blocks[i];
-		if (placed->kind == BLOCK_SERIES) {
-			placed->block.note = &view->notes[placed->note];
-			stat_note_add(&plan->groups[placed->group].sum, placed->block.note);
-		} else if (placed->kind == BLOCK_ROUNDS) {
-			placed->block.note = &plan->groups[placed->group].sum;
-		}
-		order_by_tree(&placed->block);
-	}
-	for (size_t i = 1; i < plan->group_count; i++) {
-		plan->many_files |= !stat_same_text(plan->groups[i].file, plan->groups[0].file);
-		plan->many_runs |= plan->groups[i].run != plan->groups[0].run;
-	}
-}
-
-/* ---- one unit for all ---- */
-
 static int64_t median_of(const struct tare_rules *rules, const struct tare_row *row)
 {
 	for (uint32_t i = 0; i < rules->percentiles; i++) {
@@ -188,7 +39,7 @@ static int64_t median_of(const struct tare_rules *rules, const struct tare_row *
 	return row->min_ns;
 }
 
-static const struct scale *common_scale(const struct stat_view *view, const struct plan *plan)
+static const struct scale *common_scale(const struct stat_view *view, const struct stat_plan *plan)
 {
 	int64_t reference_ns = INT64_MAX, resolution_ns = INT64_MAX;
 	for (size_t i = 0; i < plan->block_count; i++) {
@@ -202,16 +53,10 @@ static const struct scale *common_scale(const struct stat_view *view, const stru
 	return scale_for(reference_ns == INT64_MAX ? 1000 : reference_ns, resolution_ns);
 }
 
-/* ---- tables ---- */
-
 static struct cell get_tree_label(const void *record, const struct column *column)
 {
 	(void)column;
-	for (size_t i = 0; i < TREE; i++) {
-		if (tree[i].span == ((const struct tare_row *)record)->span)
-			return cell_text(tree[i].label);
-	}
-	return cell_text("?");
+	return cell_text(stat_tree_label(((const struct tare_row *)record)->span));
 }
 
 static const struct column tree_column = {
@@ -327,8 +172,6 @@ static int paint_rounds(struct painter *painter, const struct tare_row *const *r
 	return paint_table(painter, &choice, NULL, rows, count, err);
 }
 
-/* ---- blocks ---- */
-
 static void start_block(struct painter *painter)
 {
 	if (painter->started)
@@ -337,19 +180,19 @@ static void start_block(struct painter *painter)
 }
 
 /* Which file, run and round, as far as that is in doubt. */
-static void paint_context(struct painter *painter, const struct plan *plan, const struct placed_block *placed)
+static void paint_context(struct painter *painter, const struct stat_plan *plan, const struct stat_placed *placed)
 {
 	char line[700];
 	struct text text = TEXT_IN(line);
 	const struct tare_row *row = placed->block.row[0];
-	const struct group *group = placed->group == SIZE_MAX ? NULL : &plan->groups[placed->group];
+	const struct stat_group *group = placed->group == SIZE_MAX ? NULL : &plan->groups[placed->group];
 	if (plan->many_files && row->file)
 		text_add(&text, "%s", row->file);
 	if (plan->many_runs && row->run)
 		text_add(&text, "%srun %" PRId64, text.used ? ", " : "", row->run);
-	if (placed->kind == BLOCK_RUNS)
+	if (placed->placing == STAT_RUNS)
 		text_add(&text, "%sall runs", text.used ? ", " : "");
-	else if (placed->kind == BLOCK_ROUNDS)
+	else if (placed->placing == STAT_ROUNDS)
 		text_add(&text, "%sall %zu rounds", text.used ? ", " : "", group ? group->series : 0);
 	else if (group && group->series > 1)
 		text_add(&text, "%sround %" PRIu32, text.used ? ", " : "", row->round);
@@ -381,35 +224,35 @@ static void paint_untold(struct painter *painter, size_t told)
 		fprintf(painter->out, "and %zu more of these sentences.\n", told - SAID_PER_TABLE);
 }
 
-static int paint_block(struct painter *painter, const struct plan *plan, const struct placed_block *placed,
+static int paint_block(struct painter *painter, const struct stat_plan *plan, const struct stat_placed *placed,
 		       struct tare_err *err)
 {
 	size_t above = 0, under = 0;
 	start_block(painter);
 	paint_context(painter, plan, placed);
 	stat_head_line(painter->out, painter->width, &placed->block);
-	if (placed->kind == BLOCK_SERIES)
+	if (placed->placing == STAT_SERIES)
 		paint_said(painter, placed->note, true, false, &above);
 	paint_untold(painter, above);
 	if (paint_spans(painter, &placed->block, err))
 		return -1;
 	stat_sentences(painter->out, painter->width, &placed->block, &painter->view->rules, painter->scale);
-	if (placed->kind == BLOCK_SERIES)
+	if (placed->placing == STAT_SERIES)
 		paint_said(painter, placed->note, false, false, &under);
 	paint_untold(painter, under);
 	return 0;
 }
 
-static int paint_many(struct painter *painter, const struct plan *plan, size_t group, struct tare_err *err)
+static int paint_many(struct painter *painter, const struct stat_plan *plan, size_t group, struct tare_err *err)
 {
 	size_t count = 0, told = 0;
-	const struct placed_block *first = NULL;
+	const struct stat_placed *first = NULL;
 	AUTO_FREE const struct tare_row **rows = calloc(plan->groups[group].series, sizeof(*rows));
 	if (!rows)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	for (size_t i = 0; i < plan->block_count; i++) {
-		const struct placed_block *placed = &plan->blocks[i];
-		if (placed->group != group || placed->kind != BLOCK_SERIES)
+		const struct stat_placed *placed = &plan->blocks[i];
+		if (placed->group != group || placed->placing != STAT_SERIES)
 			continue;
 		first = first ? first : placed;
 		rows[count++] = placed->block.row[0];
@@ -425,29 +268,29 @@ static int paint_many(struct painter *painter, const struct plan *plan, size_t g
 	if (paint_rounds(painter, rows, count, err))
 		return -1;
 	for (size_t i = 0; i < plan->block_count; i++) {
-		if (plan->blocks[i].group == group && plan->blocks[i].kind == BLOCK_SERIES)
+		if (plan->blocks[i].group == group && plan->blocks[i].placing == STAT_SERIES)
 			paint_said(painter, plan->blocks[i].note, false, true, &told);
 	}
 	paint_untold(painter, told);
 	return 0;
 }
 
-static int paint_plan(struct painter *painter, const struct plan *plan, struct tare_err *err)
+static int paint_plan(struct painter *painter, const struct stat_plan *plan, struct tare_err *err)
 {
 	for (size_t group = 0; group < plan->group_count; group++) {
 		bool many = plan->groups[group].series > ROUNDS_IN_FULL;
 		if (many && paint_many(painter, plan, group, err))
 			return -1;
 		for (size_t i = 0; i < plan->block_count; i++) {
-			const struct placed_block *placed = &plan->blocks[i];
-			if (placed->group != group || (many && placed->kind == BLOCK_SERIES))
+			const struct stat_placed *placed = &plan->blocks[i];
+			if (placed->group != group || (many && placed->placing == STAT_SERIES))
 				continue;
 			if (paint_block(painter, plan, placed, err))
 				return -1;
 		}
 	}
 	for (size_t i = 0; i < plan->block_count; i++) {
-		if (plan->blocks[i].kind == BLOCK_RUNS && paint_block(painter, plan, &plan->blocks[i], err))
+		if (plan->blocks[i].placing == STAT_RUNS && paint_block(painter, plan, &plan->blocks[i], err))
 			return -1;
 	}
 	return 0;
@@ -485,14 +328,9 @@ int stat_text_print(FILE *out, int width, const struct stat_view *view, const st
 		    struct tare_err *err)
 {
 	struct painter painter = {.out = out, .width = width, .view = view};
-	struct plan plan = {0};
-	AUTO_FREE struct placed_block *blocks = calloc(count + 1, sizeof(*blocks));
-	AUTO_FREE struct group *groups = calloc(view->note_count + 1, sizeof(*groups));
-	if (!blocks || !groups)
-		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
-	plan.blocks = blocks;
-	plan.groups = groups;
-	fill_plan(&plan, view, rows, count);
+	AUTO_CLEANUP(stat_plan_end) struct stat_plan plan = {0};
+	if (stat_plan_make(&plan, view, rows, count, err))
+		return -1;
 	painter.columns = stat_columns_table(view->columns, &painter.column_count);
 	painter.scale = common_scale(view, &plan);
 	if (paint_plan(&painter, &plan, err))

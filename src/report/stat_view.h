@@ -18,6 +18,10 @@ struct stat_view;
 int stat_view_open(const struct tare_rules *rules, uint32_t span_mask, struct stat_view **ret_view,
 		   struct tare_err *err) TARE_MUST_USE;
 void stat_view_free(struct stat_view *view); /* NULL is fine */
+static inline void stat_view_end(struct stat_view *const *view) /* for AUTO_CLEANUP */
+{
+	stat_view_free(*view);
+}
 
 /* rtt, and under it what is shown unless asked otherwise. */
 uint32_t stat_view_usual_spans(void);

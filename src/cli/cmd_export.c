@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tare export: one line a sample, for other programs. A file is read twice: the
+ * first time only to learn which columns it has, since CSV names them before
+ * the first line. Memory follows one round, not the file.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/cli.h"
+#include "cli/source.h"
+#include "lib/sample_columns.h"
+
+struct export_config {
+	bool csv, jsonl, lenient;
+	const char *output, *label, *columns;
+	uint64_t round;
+	int64_t every_ns;
+};
+
+static const struct option export_options[] = {
+	{.name = "csv",
+	 .type = OPTION_FLAG,
+	 .help = "comma-separated values with a header line (default)",
+	 .offset = OPTION_AT(struct export_config, csv)},
+	{.name = "jsonl",
+	 .type = OPTION_FLAG,
+	 .help = "a JSON object a line",
+	 .offset = OPTION_AT(struct export_config, jsonl)},
+	{.name = "output",
+	 .letter = 'o',
+	 .type = OPTION_TEXT,
+	 .metavar = "FILE",
+	 .help = "write there instead of standard output; an existing file is refused",
+	 .offset = OPTION_AT(struct export_config, output)},
+	{.name = "label",
+	 .letter = 'l',
+	 .type = OPTION_TEXT,
+	 .metavar = "TEXT",
+	 .help = "only rounds with this label",
+	 .offset = OPTION_AT(struct export_config, label)},
+	{.name = "round",
+	 .letter = 'r',
+	 .type = OPTION_COUNT,
+	 .metavar = "N",
+	 .help = "only round N of each run",
+	 .offset = OPTION_AT(struct export_config, round),
+	 .least = 1,
+	 .most = UINT32_MAX},
+	{.name = "every",
+	 .letter = 'e',
+	 .type = OPTION_DURATION,
+	 .metavar = "TIME",
+	 .help = "interval that a log was asked to keep (default: inferred)",
+	 .offset = OPTION_AT(struct export_config, every_ns),
+	 .least = 1,
+	 .most = 9e18},
+	{.name = "lenient",
+	 .type = OPTION_FLAG,
+	 .help = "pass over what is damaged, and say how much that was",
+	 .offset = OPTION_AT(struct export_config, lenient)},
+	{.name = "columns",
+	 .letter = 'c',
+	 .type = OPTION_TEXT,
+	 .metavar = "NAME,...",
+	 .help = "only these columns, in this order",
+	 .offset = OPTION_AT(struct export_config, columns)},
+	{.name = NULL},
+};
+
+static void source_end(struct source *const *source)
+{
+	source_free(*source);
+}
+
+static int learn_parts(const char *path, const struct source_rules *rules, struct sample_parts *ret_parts,
+		       struct tare_err *err)
+{
+	AUTO_CLEANUP(source_end) struct source *source = NULL;
+	const struct tare_record *record;
+	int found;
+	if (source_open(path, rules, &source, err))
+		return -1;
+	while ((found = source_next(source, &record, err)) > 0)
+		sample_parts_add(ret_parts, record);
+	return found;
+}
+
+/* Standard input can be read once only, and a pipe too: they get every column there is. */
+static int parts_of(const char *path, const struct source_rules *rules, struct sample_parts *ret_parts,
+		    struct tare_err *err)
+{
+	if (source_is_rereadable(path))
+		return learn_parts(path, rules, ret_parts, err);
+	*ret_parts = (struct sample_parts){.spans = (1u << TARE_SPAN_COUNT) - 1, .cpus = (1u << TARE_CPU_PLACES) - 1};
+	return 0;
+}
+
+static int write_record(struct report *report, const struct format *format, const struct tare_record *record,
+			struct tare_err *err)
+{
+	char scratch[SAMPLE_SCRATCH_BYTES];
+	struct sample_at at = {.record = record, .scratch = scratch};
+	for (at.index = 0; at.index < record->series.count && !ferror(report->out); at.index++) {
+		if (format->row(report, &at, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int export_to(struct cli *cli, FILE *out, const char *path, const struct export_config *config,
+		     struct tare_err *err)
+{
+	const struct source_rules rules = {.every_ns = config->every_ns,
+					   .lenient = config->lenient,
+					   .label = config->label,
+					   .round = config->round};
+	const struct format *format = config->jsonl ? &format_jsonl : &format_csv;
+	AUTO_CLEANUP(source_end) struct source *source = NULL;
+	struct column all[SAMPLE_COLUMNS_MAX], chosen[SAMPLE_COLUMNS_MAX];
+	struct sample_parts parts = {0};
+	struct report report = {.out = out, .columns = all};
+	const struct tare_record *record;
+	char damage[512];
+	int found;
+
+	if (parts_of(path, &rules, &parts, err))
+		return -1;
+	report.column_count = sample_columns(&parts, all);
+	if (config->columns) {
+		if (report_choose(all, report.column_count, config->columns, chosen, SAMPLE_COLUMNS_MAX,
+				  &report.column_count, err))
+			return -1;
+		report.columns = chosen;
+	}
+	if (source_open(path, &rules, &source, err) || format->begin(&report, err))
+		return -1;
+	while (!ferror(out) && (found = source_next(source, &record, err)) != 0) {
+		if (found < 0 || write_record(&report, format, record, err))
+			return -1;
+	}
+	if (format->end(&report, err))
+		return -1;
+	if (source_damage(source, damage, sizeof(damage)))
+		cli_warn(cli, "%s", damage);
+	return 0;
+}
+
+static int export_file(struct cli *cli, const char *path, const struct export_config *config, struct tare_err *err)
+{
+	AUTO_FILE out = fopen(config->output, "wxe");
+	if (!out)
+		return tare_fail_errno(err, errno, "cannot create '%s'", config->output);
+	if (export_to(cli, out, path, config, err))
+		return -1;
+	bool failed = ferror(out) != 0;
+	errno = 0;
+	if (fclose(take_ptr(out)) || failed)
+		return tare_fail_errno(err, errno ? errno : EIO, "cannot write '%s'", config->output);
+	return 0;
+}
+
+static int export_run(struct cli *cli, void *configuration, int operand_count, char **operands, struct tare_err *err)
+{
+	const struct export_config *config = configuration;
+	if (operand_count != 1)
+		return tare_fail(err, TARE_E_USAGE, "export needs one FILE, and no more; see 'tare help export'");
+	if (config->csv && config->jsonl)
+		return tare_fail(err, TARE_E_USAGE, "--csv and --jsonl exclude each other");
+	if (config->output && strcmp(config->output, "-") != 0)
+		return export_file(cli, operands[0], config, err);
+	return export_to(cli, cli->out, operands[0], config, err);
+}
+
+const struct command command_export = {
+	.name = "export",
+	.summary = "samples as CSV or JSON lines, one line a sample",
+	.operands = "FILE",
+	.examples = "  tare export before.tare -o before.csv\n"
+		    "  tare export --jsonl --columns seq,rtt_ns,cpu_peer_rx before.tare | head\n",
+	.options = export_options,
+	.config_bytes = sizeof(struct export_config),
+	.run = export_run,
+};

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * tare stat: figures of recordings and of other tools' logs. Everything is
+ * recomputed from the samples; a summary that a log brings along is never
+ * copied.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/source.h"
+
+struct stat_config {
+	const char *spans, *percentiles, *label, *columns;
+	bool all_spans, lenient, json, csv;
+	uint64_t warmup, round;
+	double stall_ratio;
+	int64_t stall_limit_ns, every_ns;
+};
+
+static const struct option stat_options[] = {
+	{.name = "span",
+	 .letter = 's',
+	 .type = OPTION_TEXT,
+	 .metavar = "NAME,...",
+	 .help = "rows under rtt: late, response, tx, stack, residence, wake, ...",
+	 .offset = OPTION_AT(struct stat_config, spans)},
+	{.name = "all-spans",
+	 .letter = 'a',
+	 .type = OPTION_FLAG,
+	 .help = "a row for every span that the stamps allow",
+	 .offset = OPTION_AT(struct stat_config, all_spans)},
+	{.name = "percentiles",
+	 .letter = 'p',
+	 .type = OPTION_TEXT,
+	 .metavar = "P,...",
+	 .fallback = "50,90,99,99.9,99.99",
+	 .help = "percentiles to show, at most 16",
+	 .offset = OPTION_AT(struct stat_config, percentiles)},
+	{.name = "warmup",
+	 .letter = 'w',
+	 .type = OPTION_COUNT,
+	 .metavar = "N",
+	 .help = "first requests of each round kept apart; 0 counts them all (default: as recorded)",
+	 .offset = OPTION_AT(struct stat_config, warmup)},
+	{.name = "stall-ratio",
+	 .type = OPTION_NUMBER,
+	 .metavar = "X",
+	 .fallback = "10",
+	 .help = "a stall is above X times the round's median rtt",
+	 .offset = OPTION_AT(struct stat_config, stall_ratio),
+	 .least = 1,
+	 .most = 1e9},
+	{.name = "stall-limit",
+	 .type = OPTION_DURATION,
+	 .metavar = "TIME",
+	 .help = "a stall is above this, whatever the median",
+	 .offset = OPTION_AT(struct stat_config, stall_limit_ns),
+	 .least = 1,
+	 .most = 9e18},
+	{.name = "every",
+	 .letter = 'e',
+	 .type = OPTION_DURATION,
+	 .metavar = "TIME",
+	 .help = "interval that a log was asked to keep (default: inferred)",
+	 .offset = OPTION_AT(struct stat_config, every_ns),
+	 .least = 1,
+	 .most = 9e18},
+	{.name = "label",
+	 .letter = 'l',
+	 .type = OPTION_TEXT,
+	 .metavar = "TEXT",
+	 .help = "only rounds with this label",
+	 .offset = OPTION_AT(struct stat_config, label)},
+	{.name = "round",
+	 .letter = 'r',
+	 .type = OPTION_COUNT,
+	 .metavar = "N",
+	 .help = "only round N of each run",
+	 .offset = OPTION_AT(struct stat_config, round),
+	 .least = 1,
+	 .most = UINT32_MAX},
+	{.name = "lenient",
+	 .type = OPTION_FLAG,
+	 .help = "pass over what is damaged, and say how much that was",
+	 .offset = OPTION_AT(struct stat_config, lenient)},
+	{.name = "columns",
+	 .letter = 'c',
+	 .type = OPTION_TEXT,
+	 .metavar = "NAME,...",
+	 .help = "one flat table of these columns: round,span,p50_ns,behind.p999",
+	 .offset = OPTION_AT(struct stat_config, columns)},
+	{.name = "json",
+	 .type = OPTION_FLAG,
+	 .help = "rows as JSON, durations in ns",
+	 .offset = OPTION_AT(struct stat_config, json)},
+	{.name = "csv",
+	 .type = OPTION_FLAG,
+	 .help = "rows as CSV, durations in ns",
+	 .offset = OPTION_AT(struct stat_config, csv)},
+	{.name = NULL},
+};
+
+/* Takes the next name of a comma-separated list into `name`; false at its end. */
+static bool next_in_list(const char **at, char *name, size_t room)
+{
+	if (!*at)
+		return false;
+	size_t length = strcspn(*at, ",");
+	struct text text = {.bytes = name, .room = room};
+	text_add(&text, "%.*s", (int)(length < room ? length : room), *at);
+	*at = (*at)[length] ? *at + length + 1 : NULL;
+	return true;
+}
+
+static int unknown_span(const char *name, struct tare_err *err)
+{
+	const char *names[TARE_SPAN_COUNT + 1] = {NULL};
+	for (int i = 0; i < TARE_SPAN_COUNT; i++)
+		names[i] = tare_span_name((enum tare_span)i);
+	const char *near = nearest_word(name, names);
+	char line[300];
+	struct text text = TEXT_IN(line);
+	if (near)
+		return tare_fail(err, TARE_E_USAGE, "unknown span '%s', nearest is '%s'", name, near);
+	for (int i = 0; i < TARE_SPAN_COUNT; i++)
+		text_add(&text, "%s%s", i ? ", " : "", names[i]);
+	return tare_fail(err, TARE_E_USAGE, "unknown span '%s'; there are %s", name, line);
+}
+
+static int spans_of(const struct stat_config *config, uint32_t *ret_mask, struct tare_err *err)
+{
+	uint32_t mask = 1u << TARE_SPAN_RTT;
+	const char *at = config->spans;
+	char name[32];
+	if (config->all_spans)
+		mask = (1u << TARE_SPAN_COUNT) - 1;
+	else if (!config->spans)
+		mask = stat_view_usual_spans();
+	while (next_in_list(&at, name, sizeof(name))) {
+		enum tare_span span;
+		if (!tare_span_by_name(name, &span))
+			return unknown_span(name, err);
+		mask |= 1u << span;
+	}
+	*ret_mask = mask;
+	return 0;
+}
+
+/* a/b against c/d: the products do not fit 64 bits where many decimals are given. */
+static bool is_below(const struct tare_percentile *one, const struct tare_percentile *other)
+{
+	__extension__ typedef unsigned __int128 wide;
+	return (wide)one->num * other->den < (wide)other->num * one->den;
+}
+
+static int percentiles_of(const char *list, struct tare_rules *rules, struct tare_err *err)
+{
+	char name[32];
+	rules->percentiles = 0;
+	while (next_in_list(&list, name, sizeof(name))) {
+		struct tare_percentile p;
+		uint32_t at = rules->percentiles;
+		if (tare_percentile_parse(name, &p, err))
+			return tare_err_prefix(err, "option '--percentiles'");
+		if (at == TARE_PERCENTILES_MAX)
+			return tare_fail(err, TARE_E_USAGE, "more than %d percentiles", TARE_PERCENTILES_MAX);
+		while (at > 0 && is_below(&p, &rules->percentile[at - 1])) {
+			rules->percentile[at] = rules->percentile[at - 1];
+			at--;
+		}
+		if (at > 0 && !is_below(&rules->percentile[at - 1], &p))
+			return tare_fail(err, TARE_E_USAGE, "percentile %s is asked for twice", name);
+		rules->percentile[at] = p;
+		rules->percentiles++;
+	}
+	return 0;
+}
+
+static int rules_of(const struct cli *cli, const struct stat_config *config, struct tare_rules *rules,
+		    struct tare_err *err)
+{
+	tare_rules_default(rules);
+	if (percentiles_of(config->percentiles, rules, err))
+		return -1;
+	if (option_given(cli->options, "warmup")) {
+		if (config->warmup > INT64_MAX)
+			return tare_fail(err, TARE_E_USAGE, "--warmup %" PRIu64 " is too large", config->warmup);
+		rules->warmup = (int64_t)config->warmup;
+	}
+	rules->stall_ratio = config->stall_ratio;
+	rules->stall_limit_ns = config->stall_limit_ns;
+	return 0;
+}
+
+static int add_source(struct stat_view *view, struct source *source, const char *path, size_t *added,
+		      struct tare_err *err)
+{
+	const struct tare_record *record;
+	int found;
+	while ((found = source_next(source, &record, err)) > 0) {
+		if (stat_view_add(view, path, record, err))
+			return -1;
+		++*added;
+	}
+	return found < 0 ? -1 : source_tell(source, view, err);
+}
+
+struct open_sources {
+	struct source **source;
+	int count;
+};
+
+static void open_sources_end(const struct open_sources *sources)
+{
+	for (int i = 0; i < sources->count; i++)
+		source_free(sources->source[i]);
+	free(sources->source);
+}
+
+static int stat_files(struct cli *cli, const struct stat_config *config, int count, char **paths,
+		      const struct stat_layout *layout, struct tare_err *err)
+{
+	const struct source_rules source_rules = {.every_ns = config->every_ns,
+						  .lenient = config->lenient,
+						  .label = config->label,
+						  .round = config->round};
+	/* Rows point into their sources, which therefore stay open until the end. */
+	AUTO_CLEANUP(open_sources_end) struct open_sources sources = {0};
+	AUTO_CLEANUP(stat_view_end) struct stat_view *view = NULL;
+	struct tare_rules rules;
+	uint32_t spans = 0;
+	size_t added = 0;
+
+	sources.source = calloc((size_t)count, sizeof(*sources.source));
+	if (!sources.source)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	if (rules_of(cli, config, &rules, err) || spans_of(config, &spans, err) ||
+	    stat_view_open(&rules, spans, &view, err))
+		return -1;
+	for (int i = 0; i < count; i++) {
+		if (source_open(paths[i], &source_rules, &sources.source[i], err))
+			return -1;
+		sources.count = i + 1;
+		if (add_source(view, sources.source[i], paths[i], &added, err))
+			return -1;
+	}
+	if (!added && (config->label || config->round))
+		return tare_fail(err, TARE_E_USAGE, "no round %s%s%s", config->label ? "with the label '" : "has this number",
+				 config->label ? config->label : "", config->label ? "'" : "");
+	if (stat_view_print(cli->out, view, layout, err))
+		return -1;
+	if (layout->format != &format_text || layout->columns)
+		stat_view_remarks(cli->note, 0, view);
+	return 0;
+}
+
+static int stat_run(struct cli *cli, void *configuration, int operand_count, char **operands, struct tare_err *err)
+{
+	const struct stat_config *config = configuration;
+	struct stat_layout layout = {.format = &format_text, .width = cli->columns, .columns = config->columns};
+	if (operand_count == 0)
+		return tare_fail(err, TARE_E_USAGE, "stat needs a FILE: a recording or a log of ping; see 'tare help stat'");
+	if (config->json && config->csv)
+		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
+	if (config->json)
+		layout.format = &format_json;
+	else if (config->csv)
+		layout.format = &format_csv;
+	return stat_files(cli, config, operand_count, operands, &layout, err);
+}
+
+const struct command command_stat = {
+	.name = "stat",
+	.summary = "figures of recordings and of ping's output",
+	.operands = "FILE...",
+	.examples = "  tare stat before.tare\n"
+		    "  tare stat --span late,residence --percentiles 50,99,99.999 before.tare after.tare\n"
+		    "  tare stat --json before.tare | jq '.rows[] | select(.round == null)'\n"
+		    "  ping -D -i 0.005 -c 2000 10.0.0.2 | tare stat --every 5ms -\n",
+	.options = stat_options,
+	.config_bytes = sizeof(struct stat_config),
+	.run = stat_run,
+};

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Recordings and logs behind one door. Regular files are told apart by their
+ * first bytes; a pipe is never looked at before it is read for good, so it can
+ * only be a log.
+ */
+#include "cli/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "import/import.h"
+#include "tare/recording.h"
+
+struct source {
+	const char *path;
+	const struct source_rules *rules;
+	struct tare_recording *recording; /* one of the two is set */
+	struct import *import;
+};
+
+/* 1 recording, 0 something else, -1. */
+static int is_recording(const char *path, struct tare_err *err)
+{
+	char head[4096];
+	struct stat status;
+	if (strcmp(path, "-") == 0)
+		return 0;
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &status))
+		return tare_fail_errno(err, errno, "cannot open '%s'", path);
+	if (!S_ISREG(status.st_mode))
+		return 0;
+	ssize_t bytes = pread(fd, head, sizeof(head), 0);
+	if (bytes < 0)
+		return tare_fail_errno(err, errno, "cannot read '%s'", path);
+	return tare_recording_looks_like(head, (size_t)bytes);
+}
+
+bool source_is_rereadable(const char *path)
+{
+	struct stat status;
+	return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+int source_open(const char *path, const struct source_rules *rules, struct source **ret_source, struct tare_err *err)
+{
+	int recording = is_recording(path, err);
+	if (recording < 0)
+		return -1;
+	struct source *source = calloc(1, sizeof(*source));
+	if (!source)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	source->path = path;
+	source->rules = rules;
+	const struct import_rules import_rules = {.every_ns = rules->every_ns, .lenient = rules->lenient};
+	int failed = recording ? tare_recording_open(path, rules->lenient, &source->recording, err)
+			       : import_open(path, &import_rules, &source->import, err);
+	if (failed) {
+		source_free(source);
+		return -1;
+	}
+	*ret_source = source;
+	return 0;
+}
+
+void source_free(struct source *source)
+{
+	if (!source)
+		return;
+	tare_recording_free(source->recording);
+	import_free(source->import);
+	free(source);
+}
+
+static bool is_wanted(const struct source_rules *rules, const struct tare_round *round)
+{
+	if (rules->round && rules->round != round->number)
+		return false;
+	return !rules->label || strcmp(rules->label, round->label ? round->label : "") == 0;
+}
+
+int source_next(struct source *source, const struct tare_record **ret_record, struct tare_err *err)
+{
+	const struct tare_record *record;
+	for (;;) {
+		int found = source->recording ? tare_recording_next(source->recording, &record, err)
+					      : import_next(source->import, &record, err);
+		if (found <= 0)
+			return found;
+		if (is_wanted(source->rules, record->round))
+			break;
+	}
+	*ret_record = record;
+	return 1;
+}
+
+bool source_damage(const struct source *source, char *buffer, size_t room)
+{
+	struct text text = {.bytes = buffer, .room = room};
+	if (!source->recording)
+		return false;
+	struct tare_damage damage = tare_recording_damage(source->recording);
+	if (damage.readable == damage.expected && !damage.reason[0])
+		return false;
+	text_add(&text, "%s: %" PRIu64 " of %" PRIu64 " samples are readable (%s)", source->path, damage.readable,
+		 damage.expected, damage.reason);
+	return true;
+}
+
+static int tell_recording(struct source *source, struct stat_view *view, struct tare_err *err)
+{
+	const struct tare_run *runs;
+	size_t count = tare_recording_runs(source->recording, &runs);
+	char damage[512];
+	for (size_t i = 0; i < count; i++) {
+		const struct tare_event *events;
+		size_t event_count;
+		if (tare_recording_events(source->recording, runs[i].id, &events, &event_count, err))
+			return -1;
+		if (stat_view_run(view, source->path, &runs[i], events, event_count, err))
+			return -1;
+	}
+	if (source_damage(source, damage, sizeof(damage)))
+		return stat_view_remark(view, damage, err);
+	return 0;
+}
+
+static bool is_above(enum import_note_kind kind)
+{
+	return kind == IMPORT_HEAD || kind == IMPORT_QUANTITY;
+}
+
+int source_tell(struct source *source, struct stat_view *view, struct tare_err *err)
+{
+	const struct import_note *notes;
+	if (source->recording)
+		return tell_recording(source, view, err);
+	size_t count = import_notes(source->import, &notes);
+	for (size_t i = 0; i < count; i++) {
+		if (source->rules->round && notes[i].round && notes[i].round != source->rules->round)
+			continue;
+		if (stat_view_say(view, source->path, notes[i].round, is_above(notes[i].kind), notes[i].text, err))
+			return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A file that holds samples, whatever its format: a recording or a log that
+ * import knows, told apart by content. Commands loop over its records and do not
+ * care which it is.
+ */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/stat_view.h"
+#include "tare/run.h"
+
+struct source;
+
+/* How to read; `label` NULL and `round` 0 take every round. */
+struct source_rules {
+	int64_t every_ns; /* imported logs: the interval that was asked for; 0: inferred */
+	bool lenient;     /* pass over what is damaged */
+	const char *label;
+	uint64_t round;
+};
+
+/* path "-" is standard input, which can only be a log. Rules are borrowed. */
+int source_open(const char *path, const struct source_rules *rules, struct source **ret_source,
+		struct tare_err *err) TARE_MUST_USE;
+void source_free(struct source *source); /* NULL is fine */
+/* A regular file, which may be opened a second time. */
+bool source_is_rereadable(const char *path);
+/* Next record that the rules take: 1, 0 at the end, -1. Runs, targets, rounds and strings live until source_free. */
+int source_next(struct source *source, const struct tare_record **ret_record, struct tare_err *err) TARE_MUST_USE;
+/* What is to be said beyond the figures; call it at the end of the records. */
+int source_tell(struct source *source, struct stat_view *view, struct tare_err *err) TARE_MUST_USE;
+/* Damage that was passed over, as a sentence; false when there was none. */
+bool source_damage(const struct source *source, char *buffer, size_t room);
