@@ -87,14 +87,16 @@ struct tare_rules {
 	int64_t warmup;         /* first requests of a round kept apart; -1: as the round says */
 	int64_t stall_limit_ns; /* absolute limit; 0: stall_ratio x p50 of the round's rtt */
 	double stall_ratio;     /* 10 */
+	bool over_sent;         /* percentiles over what was sent: a lost or refused request counts as infinitely late */
 };
-/* 50, 90, 99, 99.9, 99.99; warm-up as the round says; stalls above 10 x p50. */
+/* 50, 90, 99, 99.9, 99.99 over received; warm-up as the round says; stalls above 10 x p50. */
 TARE_API void tare_rules_default(struct tare_rules *ret_rules);
 
 struct tare_ranked {
-	int64_t value_ns;       /* TARE_NO_TIME when the grade is none */
+	int64_t value_ns;       /* TARE_NO_TIME when the grade is none, or when `lost` */
 	uint64_t rank, behind;
 	enum tare_grade grade;
+	bool lost;              /* over sent, and the rank falls among the requests without an answer, whatever the grade */
 };
 
 /*
@@ -110,6 +112,11 @@ struct tare_ranked {
  * of its `rtt`; a source without rtt takes the first it has of response, wire,
  * stack, host, residence, service instead. A merged row's stalls are the sum of
  * its rounds', each by its own limit.
+ *
+ * Over sent (RFC 7679 treats loss as undefined, informally infinite), ranks are
+ * of n + unanswered, the unanswered lying above every value; spans that need no
+ * answer are not changed by it. Requests still pending say nothing and are left
+ * out.
  */
 struct tare_row {
 	const char *file;       /* NULL for a live run */
@@ -120,6 +127,7 @@ struct tare_row {
 	const char *kind;
 	enum tare_span span;
 	uint64_t sent, n, lost, overdue, pending, error, not_sent;
+	uint64_t unanswered;                 /* lost or error after the warm-up; ranks over sent are of n + unanswered */
 	uint64_t duplicate, reordered, foreign;
 	int64_t first_ns, second_ns;         /* requests 0 and 1 of the round; TARE_NO_TIME if merged or unanswered */
 	int64_t min_ns, max_ns;

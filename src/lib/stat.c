@@ -74,7 +74,14 @@ static int64_t stall_limit_of(const struct tare_rules *rules, const struct tare_
 	return product < 0x1p62 ? (int64_t)product : INT64_MAX;
 }
 
-static void fill_row(struct tare_row *row, const char *file, const struct tare_record *record)
+static uint64_t unanswered_from(const struct tare_series *series, size_t first)
+{
+	struct tare_series kept = {.count = series->count - first, .fate = series->fate + first};
+	struct tare_fates fates = tare_fates_of(&kept);
+	return fates.count[TARE_LOST] + fates.count[TARE_ERROR];
+}
+
+static void fill_row(struct tare_row *row, const char *file, const struct tare_record *record, size_t first)
 {
 	struct tare_fates fates = tare_fates_of(&record->series);
 	*row = (struct tare_row){
@@ -90,6 +97,7 @@ static void fill_row(struct tare_row *row, const char *file, const struct tare_r
 		.pending = fates.count[TARE_PENDING],
 		.error = fates.count[TARE_ERROR],
 		.not_sent = fates.count[TARE_NOT_SENT],
+		.unanswered = unanswered_from(&record->series, first),
 		.duplicate = record->beside.duplicate,
 		.reordered = record->beside.reordered,
 		.foreign = record->beside.foreign,
@@ -186,7 +194,7 @@ int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_re
 	size_t first = warmup < series->count ? (size_t)warmup : series->count;
 	enum tare_span base = base_of(series);
 	struct tare_row row;
-	fill_row(&row, file, record);
+	fill_row(&row, file, record, first);
 	if (count_span(series, base, first, stat->base, err))
 		return -1;
 	row.stall_limit_ns = stall_limit_of(rules, stat->base, record->resolution_ns);

@@ -28,11 +28,13 @@ int row_push(struct row_list *list, const struct tare_row *row, struct tare_err 
 	return 0;
 }
 
-static struct tare_ranked ranked_at(const struct tare_percentile *p, const struct tare_counts *counts)
+/* `infinite` requests lie above all values counted. */
+static struct tare_ranked ranked_at(const struct tare_percentile *p, const struct tare_counts *counts, uint64_t infinite)
 {
-	uint64_t n = tare_counts_n(counts), rank = tare_rank(p, n);
+	uint64_t n = tare_counts_n(counts) + infinite, rank = tare_rank(p, n);
 	struct tare_ranked ranked = {.value_ns = TARE_NO_TIME, .rank = rank, .behind = n - rank};
 	ranked.grade = tare_grade_of(ranked.behind);
+	ranked.lost = rank > n - infinite;
 	if (ranked.grade != TARE_GRADE_NONE)
 		ranked.value_ns = tare_counts_at(counts, rank);
 	return ranked;
@@ -41,13 +43,14 @@ static struct tare_ranked ranked_at(const struct tare_percentile *p, const struc
 void row_figures(struct tare_row *row, const struct tare_rules *rules, const struct tare_counts *counts)
 {
 	static const struct tare_percentile of_pdv = {.num = 999, .den = 1000};
+	uint64_t infinite = rules->over_sent && tare_span_needs_answer(row->span) ? row->unanswered : 0;
 	row->n = tare_counts_n(counts);
 	row->min_ns = tare_counts_at(counts, 1);
 	row->max_ns = tare_counts_at(counts, row->n);
 	memset(row->ranked, 0, sizeof(row->ranked));
 	for (uint32_t i = 0; i < rules->percentiles; i++)
-		row->ranked[i] = ranked_at(&rules->percentile[i], counts);
-	int64_t high_ns = ranked_at(&of_pdv, counts).value_ns;
+		row->ranked[i] = ranked_at(&rules->percentile[i], counts, infinite);
+	int64_t high_ns = ranked_at(&of_pdv, counts, infinite).value_ns;
 	if (high_ns == TARE_NO_TIME || __builtin_sub_overflow(high_ns, row->min_ns, &row->pdv_ns))
 		row->pdv_ns = TARE_NO_TIME;
 }
@@ -68,6 +71,7 @@ void row_merge(struct tare_row *into, const struct tare_row *from)
 	into->pending += from->pending;
 	into->error += from->error;
 	into->not_sent += from->not_sent;
+	into->unanswered += from->unanswered;
 	into->duplicate += from->duplicate;
 	into->reordered += from->reordered;
 	into->foreign += from->foreign;

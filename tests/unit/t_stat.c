@@ -209,6 +209,45 @@ static void check_small(struct made *made)
 	tare_stat_free(stat);
 }
 
+/* 10 sent, 1 lost: p90 is rank 9, a value; p95 is rank 10, which was lost. */
+static void check_over_sent(struct made *made)
+{
+	const struct tare_row *rows;
+	struct tare_rules rules;
+	tare_rules_default(&rules);
+	rules.warmup = 0;
+	rules.over_sent = true;
+	rules.percentiles = 0;
+	static const char *const wanted[] = {"50", "90", "95"};
+	for (int i = 0; i < 3; i++)
+		rules.percentiles += !tare_percentile_parse(wanted[i], &rules.percentile[i], NULL);
+	make(made, 11, 1);
+	fate(made, 4, TARE_LOST);
+	fate(made, 10, TARE_PENDING);
+	struct tare_stat *stat = stat_of(MASK(LATE), &rules);
+	add(stat, NULL, made);
+	rows_of(stat, &rows);
+	OK(rows[0].n == 9 && rows[0].unanswered == 1, "9 received, 1 without an answer");
+	IS_I64(rows[0].ranked[0].rank, 5, "p50 over sent is rank 5");
+	IS_I64(rows[0].ranked[0].value_ns, 4005, "of the values sorted");
+	IS_I64(rows[0].ranked[1].rank, 9, "p90 is rank 9");
+	OK(!rows[0].ranked[1].lost && rows[0].ranked[1].value_ns == 4009, "a value");
+	IS_I64(rows[0].ranked[2].rank, 10, "p95 is rank 10");
+	OK(rows[0].ranked[2].lost && rows[0].ranked[2].value_ns == TARE_NO_TIME, "which was lost");
+	OK(rows[1].n == 11 && rows[1].ranked[2].rank == 11 && !rows[1].ranked[2].lost, "late is not changed by it");
+	tare_stat_free(stat);
+
+	make(made, 100, 1);
+	for (size_t i = 0; i < 100; i++)
+		fate(made, i, TARE_LOST);
+	rules.warmup = 2;
+	stat = stat_of(0, &rules);
+	add(stat, NULL, made);
+	rows_of(stat, &rows);
+	OK(rows[0].n == 0 && rows[0].unanswered == 98 && rows[0].ranked[0].lost, "all lost: even p50 is lost");
+	tare_stat_free(stat);
+}
+
 static void check_host_only(struct made *made)
 {
 	const struct tare_row *rows;
@@ -307,6 +346,7 @@ int main(void)
 	check_one_round(made);
 	check_late_stall(made);
 	check_small(made);
+	check_over_sent(made);
 	check_host_only(made);
 	check_merged(made);
 	check_laws(made);
