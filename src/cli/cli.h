@@ -47,5 +47,6 @@ bool cli_out_failed(const struct cli *cli);
 /* "tare 0.1.0", as recordings note it. */
 const char *cli_version(void);
 
+extern const struct command command_run;
 extern const struct command command_stat;
 extern const struct command command_export;

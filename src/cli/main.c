@@ -20,6 +20,7 @@
 #include "report/utf8.h"
 
 static const struct command *const commands[] = {
+	&command_run,
 	&command_stat,
 	&command_export,
 	NULL,

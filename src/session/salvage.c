@@ -177,15 +177,17 @@ static int salvage_run(const char *path, const struct orphan *orphan, uint32_t r
 
 static int copy_orphan(struct tare_recording *recording, const struct tare_run *run, struct orphan *ret_orphan)
 {
-	const struct tare_target *targets;
-	size_t count = tare_recording_targets(recording, run->id, &targets);
-	if (!run->spool || !plausible_prefix(run->spool) || strlen(run->spool) >= SPOOL_PATH_BYTES || count == 0 ||
-		count > SPOOL_TARGETS_MAX)
+	const struct tare_target *target;
+	if (!run->spool || !plausible_prefix(run->spool) || strlen(run->spool) >= SPOOL_PATH_BYTES)
 		return -1;
-	*ret_orphan = (struct orphan){.run = *run, .target_count = count};
-	memcpy(ret_orphan->targets, targets, count * sizeof *targets);
+	*ret_orphan = (struct orphan){.run = *run};
 	memcpy(ret_orphan->prefix, run->spool, strlen(run->spool) + 1);
-	return 0;
+	while ((target = tare_recording_target(recording, run->id, ret_orphan->target_count)) != NULL) {
+		if (ret_orphan->target_count == SPOOL_TARGETS_MAX)
+			return -1;
+		ret_orphan->targets[ret_orphan->target_count++] = *target;
+	}
+	return ret_orphan->target_count ? 0 : -1;
 }
 
 int session_salvage(const char *path, char *note, size_t note_room, struct tare_err *err)
@@ -198,14 +200,13 @@ int session_salvage(const char *path, char *note, size_t note_room, struct tare_
 		return -1;
 	size_t run_count = tare_recording_runs(recording, &runs);
 	for (size_t i = 0; i < run_count; i++) {
-		const struct tare_round *rounds;
+		const struct tare_round *round;
 		struct orphan orphan;
 		if (runs[i].status != TARE_RUN_UNFINISHED || copy_orphan(recording, &runs[i], &orphan) < 0)
 			continue;
 		uint32_t written = 0;
-		size_t round_count = tare_recording_rounds(recording, runs[i].id, &rounds);
-		for (size_t r = 0; r < round_count; r++)
-			written = rounds[r].number > written ? rounds[r].number : written;
+		for (size_t r = 0; (round = tare_recording_round(recording, runs[i].id, r)) != NULL; r++)
+			written = round->number > written ? round->number : written;
 		/* the reader stays open: SQLite lets one writer in beside it */
 		if (salvage_run(path, &orphan, written, &text, err) < 0)
 			return -1;
