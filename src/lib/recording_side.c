@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Settings, facts, events and clock readings. A recording of thousands of rounds
+ * holds hundreds of thousands of facts that most commands never ask for, so each
+ * of these tables is loaded whole when first asked for, and sorted.
+ */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "lib/recording_read.h"
+
+static const size_t item_bytes[SIDE_COUNT] = {
+	[SIDE_SETTING] = sizeof(struct tare_setting),
+	[SIDE_FACT] = sizeof(struct tare_fact),
+	[SIDE_EVENT] = sizeof(struct tare_event),
+	[SIDE_READING] = sizeof(struct tare_reading),
+};
+
+static int keep(struct tare_recording *recording, enum side side, int64_t run, int64_t round, const void *item,
+		struct tare_err *err)
+{
+	struct side_table *table = &recording->sides[side];
+
+	if (recording_grow(recording, &table->keys, sizeof(*table->keys), table->count, &table->room, err) < 0 ||
+		recording_grow(recording, &table->items, item_bytes[side], table->count, &table->item_room, err) < 0)
+		return -1;
+	table->keys[table->count] = (struct side_key){run, round, table->count};
+	memcpy((char *)table->items + table->count * item_bytes[side], item, item_bytes[side]);
+	table->count++;
+	return 0;
+}
+
+static int take_setting(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	struct tare_setting setting = {0};
+
+	if (recording_text(recording, row, 2, &setting.name, err) < 0 ||
+		recording_text(recording, row, 3, &setting.value, err) < 0 ||
+		recording_text(recording, row, 4, &setting.origin, err) < 0)
+		return -1;
+	return keep(recording, SIDE_SETTING, sqlite3_column_int64(row, 1), 0, &setting, err);
+}
+
+static int take_fact(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	struct tare_fact fact = {0};
+
+	if (recording_text(recording, row, 3, &fact.side, err) < 0 ||
+		recording_text(recording, row, 4, &fact.moment, err) < 0 ||
+		recording_text(recording, row, 5, &fact.key, err) < 0 ||
+		recording_text(recording, row, 6, &fact.value, err) < 0)
+		return -1;
+	return keep(recording, SIDE_FACT, sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2), &fact, err);
+}
+
+static int take_event(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	struct tare_event event = {.at_ns = recording_time(row, 3)};
+
+	if (recording_text(recording, row, 4, &event.kind, err) < 0 ||
+		recording_text(recording, row, 5, &event.text, err) < 0)
+		return -1;
+	/* Asked for by run alone. */
+	return keep(recording, SIDE_EVENT, sqlite3_column_int64(row, 1), 0, &event, err);
+}
+
+static int take_reading(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	struct tare_reading reading = {
+		.mono_before_ns = sqlite3_column_int64(row, 2),
+		.real_ns = sqlite3_column_int64(row, 3),
+		.mono_after_ns = sqlite3_column_int64(row, 4),
+	};
+	/* Asked for by round alone. */
+	return keep(recording, SIDE_READING, 0, sqlite3_column_int64(row, 1), &reading, err);
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+	const struct side_key *a = left, *b = right;
+
+	if (a->run != b->run)
+		return a->run < b->run ? -1 : 1;
+	if (a->round != b->round)
+		return a->round < b->round ? -1 : 1;
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int sort_table(struct tare_recording *recording, enum side side, struct tare_err *err)
+{
+	struct side_table *table = &recording->sides[side];
+	AUTO_FREE char *sorted = NULL;
+	size_t room = 0;
+
+	if (table->count < 2)
+		return 0;
+	qsort(table->keys, table->count, sizeof(*table->keys), compare_keys);
+	while (room < table->count) {
+		if (recording_grow(recording, &sorted, item_bytes[side], room, &room, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < table->count; i++)
+		memcpy(sorted + i * item_bytes[side], (char *)table->items + table->keys[i].at * item_bytes[side],
+			item_bytes[side]);
+	free(table->items);
+	table->items = take_ptr(sorted);
+	table->item_room = room;
+	return 0;
+}
+
+static int load(struct tare_recording *recording, enum side side, struct tare_err *err)
+{
+	static const struct { enum recording_table table; recording_row *take; } from[SIDE_COUNT] = {
+		[SIDE_SETTING] = {TABLE_SETTING, take_setting},
+		[SIDE_FACT] = {TABLE_FACT, take_fact},
+		[SIDE_EVENT] = {TABLE_EVENT, take_event},
+		[SIDE_READING] = {TABLE_READING, take_reading},
+	};
+
+	if (recording->sides[side].loaded)
+		return 0;
+	recording->sides[side].count = 0;
+	int status = recording_begin_reading(recording, err);
+	if (status == 0)
+		status = recording_scan(recording, from[side].table, from[side].take, err);
+	/* Ended in any case; only the first failure is told. */
+	if (recording_end_reading(recording, status < 0 ? NULL : err) < 0 || status < 0)
+		return -1;
+	if (sort_table(recording, side, err) < 0)
+		return -1;
+	recording->sides[side].loaded = true;
+	return 0;
+}
+
+/* Index of the first key not below (run, round). */
+static size_t lower_bound(const struct side_table *table, int64_t run, int64_t round)
+{
+	const struct side_key key = {run, round, 0};
+	size_t low = 0, high = table->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare_keys(&table->keys[middle], &key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The items of one (run, round); they lie together. */
+static int ask(struct tare_recording *recording, enum side side, int64_t run, int64_t round, const void **ret_items,
+	       size_t *ret_count, struct tare_err *err)
+{
+	const struct side_table *table = &recording->sides[side];
+
+	if (load(recording, side, err) < 0)
+		return -1;
+	size_t from = lower_bound(table, run, round), to = from;
+	while (to < table->count && table->keys[to].run == run && table->keys[to].round == round)
+		to++;
+	*ret_items = to > from ? (const char *)table->items + from * item_bytes[side] : NULL;
+	*ret_count = to - from;
+	return 0;
+}
+
+int tare_recording_settings(struct tare_recording *recording, int64_t run_id, const struct tare_setting **ret_settings,
+	size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_SETTING, run_id, 0, &items, ret_count, err) < 0)
+		return -1;
+	*ret_settings = items;
+	return 0;
+}
+
+int tare_recording_facts(struct tare_recording *recording, int64_t run_id, int64_t round_id,
+	const struct tare_fact **ret_facts, size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_FACT, run_id, round_id, &items, ret_count, err) < 0)
+		return -1;
+	*ret_facts = items;
+	return 0;
+}
+
+int tare_recording_events(struct tare_recording *recording, int64_t run_id, const struct tare_event **ret_events,
+	size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_EVENT, run_id, 0, &items, ret_count, err) < 0)
+		return -1;
+	*ret_events = items;
+	return 0;
+}
+
+int tare_recording_readings(struct tare_recording *recording, int64_t round_id,
+	const struct tare_reading **ret_readings, size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_READING, 0, round_id, &items, ret_count, err) < 0)
+		return -1;
+	*ret_readings = items;
+	return 0;
+}
