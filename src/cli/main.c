@@ -86,7 +86,7 @@ static const struct command *find_command(const char *name, struct tare_err *err
 	}
 	const char *near = nearest_word(name, names);
 	if (near)
-		tare_fail(err, TARE_E_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
+		tare_fail(err, TARE_E_USAGE, "unknown command '%s', nearest is '%s'", name, near);
 	else
 		tare_fail(err, TARE_E_USAGE, "unknown command '%s'; 'tare' alone lists them", name);
 	return NULL;

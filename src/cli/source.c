@@ -24,6 +24,7 @@ struct source {
 	const struct source_rules *rules;
 	struct tare_recording *recording; /* one of the two is set */
 	struct import *import;
+	bool *run_seen; /* by place among the recording's runs */
 };
 
 /* 1 recording, 0 something else, -1. */
@@ -77,7 +78,18 @@ void source_free(struct source *source)
 		return;
 	tare_recording_free(source->recording);
 	import_free(source->import);
+	free(source->run_seen);
 	free(source);
+}
+
+static void note_run(struct source *source, const struct tare_record *record)
+{
+	const struct tare_run *runs;
+	size_t count = source->recording ? tare_recording_runs(source->recording, &runs) : 0;
+	if (!source->run_seen && count)
+		source->run_seen = calloc(count, sizeof(*source->run_seen));
+	for (size_t i = 0; source->run_seen && i < count; i++)
+		source->run_seen[i] |= runs[i].id == record->run->id;
 }
 
 static bool is_wanted(const struct source_rules *rules, const struct tare_round *round)
@@ -95,6 +107,7 @@ int source_next(struct source *source, const struct tare_record **ret_record, st
 					      : import_next(source->import, &record, err);
 		if (found <= 0)
 			return found;
+		note_run(source, record);
 		if (is_wanted(source->rules, record->round))
 			break;
 	}
@@ -119,17 +132,23 @@ static int tell_recording(struct source *source, struct stat_view *view, struct 
 {
 	const struct tare_run *runs;
 	size_t count = tare_recording_runs(source->recording, &runs);
-	char damage[512];
+	char line[512];
 	for (size_t i = 0; i < count; i++) {
 		const struct tare_event *events;
 		size_t event_count;
+		if (!source->run_seen || !source->run_seen[i]) {
+			struct text text = TEXT_IN(line);
+			text_add(&text, "%s: run %" PRId64 " holds no samples", source->path, runs[i].id);
+			if (stat_view_remark(view, line, err))
+				return -1;
+		}
 		if (tare_recording_events(source->recording, runs[i].id, &events, &event_count, err))
 			return -1;
 		if (stat_view_run(view, source->path, &runs[i], events, event_count, err))
 			return -1;
 	}
-	if (source_damage(source, damage, sizeof(damage)))
-		return stat_view_remark(view, damage, err);
+	if (source_damage(source, line, sizeof(line)))
+		return stat_view_remark(view, line, err);
 	return 0;
 }
 

@@ -14,7 +14,7 @@ static int unknown_column(const struct column *columns, size_t count, const char
 		names[i] = columns[i].name;
 	const char *near = names ? nearest_word(name, names) : NULL;
 	if (near)
-		return tare_fail(err, TARE_E_USAGE, "unknown column '%s'; did you mean '%s'?", name, near);
+		return tare_fail(err, TARE_E_USAGE, "unknown column '%s', nearest is '%s'", name, near);
 	return tare_fail(err, TARE_E_USAGE, "unknown column '%s'; --csv names them all in its first line", name);
 }
 

@@ -61,7 +61,13 @@ static void put_json_text(FILE *out, const char *text)
 	}
 	AUTO_FREE char *quoted = value ? json_dumps(value, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
 	json_decref(value);
-	fputs_unlocked(quoted ? quoted : "null", out);
+	/* jansson's idea of ASCII includes DEL. */
+	for (const char *at = quoted ? quoted : "null"; *at; at++) {
+		if (*at == 0x7f)
+			fputs_unlocked("\\u007f", out);
+		else
+			putc_unlocked(*at, out);
+	}
 }
 
 static void put_json_value(FILE *out, const struct cell *cell)

@@ -36,9 +36,17 @@ static const char *figure(const struct scale *scale, const struct tare_row *row,
 	return buffer;
 }
 
-static double percent(uint64_t part, uint64_t whole)
+/* Two digits: "0.05 %", "12 %"; never 0 % for what happened, nor 100 % for what did not quite. */
+static const char *percent(uint64_t part, uint64_t whole, char buffer[32])
 {
-	return whole ? 100.0 * (double)part / (double)whole : 0;
+	double share = whole ? 100.0 * (double)part / (double)whole : 0;
+	if (share > 0 && share < 1e-4)
+		snprintf(buffer, 32, "under 0.0001 %%");
+	else if (share < 99.5 || part == whole)
+		snprintf(buffer, 32, share < 10 ? "%.2g %%" : "%.0f %%", share);
+	else
+		snprintf(buffer, 32, "over 99 %%");
+	return buffer;
 }
 
 void stat_head_line(FILE *out, int width, const struct stat_block *block)
@@ -46,12 +54,12 @@ void stat_head_line(FILE *out, int width, const struct stat_block *block)
 	const struct tare_row *row = block->row[0];
 	uint64_t unanswered = row->lost + row->overdue + row->pending + row->error;
 	uint64_t answered = row->sent > unanswered ? row->sent - unanswered : 0;
-	char line[512];
+	char line[512], share[32];
 	struct text text = TEXT_IN(line);
 
 	text_add(&text, "%" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " lost", row->sent, answered, row->lost);
 	if (row->lost)
-		text_add(&text, " (%.3g %%)", percent(row->lost, row->sent));
+		text_add(&text, " (%s)", percent(row->lost, row->sent, share));
 	if (row->overdue)
 		text_add(&text, ", %" PRIu64 " overdue", row->overdue);
 	if (row->error)
@@ -113,16 +121,16 @@ static void say_stalls(const struct saying *say, const struct stat_block *block,
 {
 	const struct tare_row *row = block->row[0];
 	const struct tare_row *late = row_of(block, TARE_SPAN_LATE);
-	char limit[48], blind[64] = "";
+	char limit[48], share[32], blind[64] = "";
 	if (row->stalls > 0) {
 		const char *p = row->stall_limit_ns == TARE_NO_TIME ? NULL : blind_percentile(row, rules);
 		if (p)
 			snprintf(blind, sizeof(blind), "; p%s does not see %s", p, row->stalls == 1 ? "it" : "them");
-		report_sentence(say->out, say->width, "%" PRIu64 " %s above %s, %.2g %% of requests%s.", row->stalls,
+		report_sentence(say->out, say->width, "%" PRIu64 " %s above %s, %s of requests%s.", row->stalls,
 				row->stalls == 1 ? "stall" : "stalls",
 				row->stall_limit_ns == TARE_NO_TIME ? "the limit of its round"
 								    : figure(say->scale, row, row->stall_limit_ns, limit),
-				percent(row->stalls, row->n), blind);
+				percent(row->stalls, row->n, share), blind);
 	}
 	if (late && late->stalls > 0) {
 		report_sentence(say->out, say->width,
@@ -137,7 +145,7 @@ static void say_stalls(const struct saying *say, const struct stat_block *block,
 /* sys_errno as words; 0 is a refusal whose reason the source did not tell. */
 static void add_reason(struct text *text, uint16_t reason, uint64_t count, bool first)
 {
-	text_add(text, "%s%" PRIu64 " %s", first ? "" : ", ", count,
+	text_add(text, "%s%" PRIu64 " x %s", first ? "" : ", ", count,
 		 reason ? strerrordesc_np(reason) ? strerrordesc_np(reason) : "unknown error" : "for a reason not told");
 	if (reason && strerrorname_np(reason))
 		text_add(text, " (%s)", strerrorname_np(reason));
@@ -174,7 +182,7 @@ static void say_fates(const struct saying *say, const struct stat_block *block)
 
 	if (row->overdue) {
 		format_duration(block->note ? block->note->round->timeout_ns : 0, timeout, sizeof(timeout));
-		report_sentence(say->out, say->width, "%" PRIu64 " answered after the timeout%s%s: counted with their time.",
+		report_sentence(say->out, say->width, "%" PRIu64 " answered after the timeout%s%s: counted, with the time taken.",
 				row->overdue, block->note ? " of " : "", block->note ? timeout : "");
 	}
 	if (row->lost && row->n)

@@ -305,22 +305,22 @@ static void paint_legend(const struct painter *painter)
 	if (painter->weak)
 		text_add(&text, "? fewer than 10 values behind it");
 	if (painter->none)
-		text_add(&text, "%s– no value behind it", text.used ? ", " : "");
+		text_add(&text, "%s", text.used ? ", – none" : "– no value behind it");
 	if (painter->not_measured)
 		text_add(&text, "%s· not answered", text.used ? ", " : "");
 	if (!text.used)
 		return;
 	text_add(&text, ".");
+	size_t marks = text.used;
 	for (uint32_t i = 0; i < rules->percentiles; i++) {
 		const struct tare_percentile *p = &rules->percentile[i];
-		if (!((painter->weak | painter->none) >> i & 1))
+		if (!((painter->weak | painter->none) >> i & 1) || p->num == p->den)
 			continue;
-		if (p->num == p->den)
-			text_add(&text, " p%s is what max tells.", p->text);
-		else
-			text_add(&text, " p%s needs %" PRIu64 " requests (%" PRIu64 " for 100 behind it).", p->text,
-				 tare_needed(p, 10), tare_needed(p, 100));
+		text_add(&text, "%s p%s needs %" PRIu64 "%s", text.used == marks ? "" : ",", p->text, tare_needed(p, 10),
+			 text.used == marks ? " requests" : "");
 	}
+	if (text.used > marks)
+		text_add(&text, "; ten times as many for 100 behind.");
 	report_sentence(painter->out, painter->width, "%s", line);
 }
 

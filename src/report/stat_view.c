@@ -118,21 +118,11 @@ int stat_view_say(struct stat_view *view, const char *file, uint32_t round, bool
 	return 0;
 }
 
-static bool has_series(const struct stat_view *view, const char *file, const struct tare_run *run)
-{
-	for (size_t i = 0; i < view->note_count; i++) {
-		const struct stat_note *note = &view->notes[i];
-		if (note->run && note->run->id == run->id && stat_same_text(note->file, file))
-			return true;
-	}
-	return false;
-}
-
 static const char *status_words(enum tare_run_status status)
 {
 	switch (status) {
 	case TARE_RUN_UNFINISHED:
-		return " is unfinished: its process vanished, what it had stored is here";
+		return " is unfinished: its process vanished before the end";
 	case TARE_RUN_INTERRUPTED:
 		return " was interrupted by a signal and is complete up to there";
 	case TARE_RUN_FAILED:
@@ -152,12 +142,6 @@ int stat_view_run(struct stat_view *view, const char *file, const struct tare_ru
 	if (file)
 		text_add(&whose, "%s: ", file);
 	text_add(&whose, "run %" PRId64, run->id);
-	if (!has_series(view, file, run)) {
-		struct text text = TEXT_IN(line);
-		text_add(&text, "%s holds no samples", name);
-		if (stat_view_remark(view, line, err))
-			return -1;
-	}
 	if (words) {
 		struct text text = TEXT_IN(line);
 		text_add(&text, "%s%s", name, words);

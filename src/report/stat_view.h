@@ -29,7 +29,7 @@ uint32_t stat_view_usual_spans(void);
 /* file: as given by the user; NULL for a live run. */
 int stat_view_add(struct stat_view *view, const char *file, const struct tare_record *record,
 		  struct tare_err *err) TARE_MUST_USE;
-/* A run that has ended or not, with what happened in it; needed also for a run without any series. Texts are copied. */
+/* How a run ended, and what happened in it; texts are copied. */
 int stat_view_run(struct stat_view *view, const char *file, const struct tare_run *run,
 		  const struct tare_event *events, size_t event_count, struct tare_err *err) TARE_MUST_USE;
 /* A sentence (lower case, no full stop) about one round of a file, above or under its table; the text is copied. */

@@ -151,10 +151,10 @@ static const char *heading_of(const struct report *report, size_t column)
 static void lay_out(const struct report *report, struct layout *layout)
 {
 	const struct text_grid *grid = report->grid;
-	for (size_t i = 0; i < report->column_count; i++)
-		layout->width[i] = utf8_columns(heading_of(report, i));
 	for (size_t i = 0; i < grid->used; i++)
 		layout->marked[i % report->column_count] |= grid->cells[i].mark != 0;
+	for (size_t i = 0; i < report->column_count; i++)
+		layout->width[i] = utf8_columns(heading_of(report, i)) + (layout->marked[i] ? 1 : 0);
 	for (size_t i = 0; i < grid->used; i++) {
 		size_t column = i % report->column_count;
 		int width = utf8_columns(grid->cells[i].text) + (layout->marked[column] ? 1 : 0);

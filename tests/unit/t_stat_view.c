@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `tare stat` prints: blocks, rounds, sentences, marks; the keys of its JSON and CSV. */
+#include "report/stat_view.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "tap.h"
+
+enum { MOST = 10002 };
+
+/* One series under construction: a request a millisecond, everything answered after 4 µs and a bit. */
+struct made {
+	int64_t due[MOST], sent[MOST], kernel_tx[MOST], kernel_rx[MOST], received[MOST];
+	uint8_t fate[MOST];
+	uint16_t flags[MOST], reason[MOST];
+	struct tare_round round;
+	struct tare_record record;
+};
+
+static const struct tare_run run = {.id = 1, .tool = "tare 0.1.0", .status = TARE_RUN_FINISHED};
+static const struct tare_target target = {.url = "stamp://10.0.0.2:8620", .kind = "stamp"};
+static struct made made;
+static char *written;
+
+static void make(size_t count, uint32_t number, const char *label)
+{
+	memset(&made, 0, sizeof(made));
+	for (size_t i = 0; i < count; i++) {
+		made.due[i] = (int64_t)i * 1000000;
+		made.sent[i] = made.due[i] + 50;
+		made.kernel_tx[i] = made.sent[i] + 1210;
+		made.received[i] = made.sent[i] + 4600 + (int64_t)(i % 100);
+		made.kernel_rx[i] = made.received[i] - 470;
+		made.fate[i] = TARE_ANSWERED;
+	}
+	made.round = (struct tare_round){
+		.number = number, .label = label, .warmup = 2, .interval_ns = 1000000, .timeout_ns = 1000000000};
+	made.record = (struct tare_record){
+		.run = &run,
+		.target = &target,
+		.round = &made.round,
+		.resolution_ns = 1,
+		.series = {.count = count, .fate = made.fate, .flags = made.flags, .reason = made.reason}};
+	made.record.series.at_ns[TARE_STAGE_DUE] = made.due;
+	made.record.series.at_ns[TARE_STAGE_USER_TX] = made.sent;
+	made.record.series.at_ns[TARE_STAGE_KERNEL_TX] = made.kernel_tx;
+	made.record.series.at_ns[TARE_STAGE_KERNEL_RX] = made.kernel_rx;
+	made.record.series.at_ns[TARE_STAGE_USER_RX] = made.received;
+}
+
+static void set_rtt(size_t i, int64_t rtt_ns)
+{
+	made.received[i] = made.sent[i] + rtt_ns;
+	made.kernel_rx[i] = made.received[i] - 470;
+}
+
+static void set_fate(size_t i, enum tare_fate fate, int reason)
+{
+	made.fate[i] = (uint8_t)fate;
+	made.reason[i] = (uint16_t)reason;
+	made.received[i] = made.kernel_rx[i] = TARE_NO_TIME;
+	if (fate == TARE_NOT_SENT)
+		made.sent[i] = made.kernel_tx[i] = TARE_NO_TIME;
+}
+
+static struct stat_view *view_of(const struct tare_rules *rules, uint32_t spans)
+{
+	struct tare_rules usual;
+	struct tare_err err = {0};
+	struct stat_view *view = NULL;
+	tare_rules_default(&usual);
+	if (stat_view_open(rules ? rules : &usual, spans, &view, &err)) {
+		printf("Bail out! %s\n", err.text);
+		exit(1);
+	}
+	return view;
+}
+
+static void add(struct stat_view *view, const char *file)
+{
+	struct tare_err err = {0};
+	if (stat_view_add(view, file, &made.record, &err)) {
+		printf("Bail out! %s\n", err.text);
+		exit(1);
+	}
+}
+
+static const char *print(struct stat_view *view, const struct format *format, int width, const char *columns)
+{
+	const struct stat_layout layout = {.format = format, .width = width, .columns = columns};
+	struct tare_err err = {0};
+	size_t bytes;
+	free(written);
+	FILE *out = open_memstream(&written, &bytes);
+	if (stat_view_print(out, view, &layout, &err))
+		fprintf(out, "failed: %s\n", err.text);
+	fclose(out);
+	return written;
+}
+
+
+/* The busy round of a field test: a slow first request, and five stalls far above p99.9. */
+static void test_block(void)
+{
+	struct stat_view *view = view_of(NULL, stat_view_usual_spans());
+	make(10002, 1, "");
+	set_rtt(0, 19960);
+	set_rtt(1, 7020);
+	for (size_t i = 0; i < 5; i++)
+		set_rtt(1204 + 2000 * i, 600000 + 100000 * (int64_t)i);
+	add(view, "before.tare");
+	IS_STR(print(view, &format_text, 100, NULL), "@1", "a block: head, tree of spans, sentences, legend");
+	IS_STR(print(view, &format_text, 50, NULL), "@2", "a narrow terminal");
+	stat_view_free(view);
+}
+
+static void test_trouble(void)
+{
+	struct stat_view *view = view_of(NULL, 1u << TARE_SPAN_RTT | 1u << TARE_SPAN_LATE | 1u << TARE_SPAN_TX);
+	make(1002, 1, "");
+	for (size_t i = 100; i < 104; i++)
+		set_fate(i, TARE_LOST, 0);
+	for (size_t i = 200; i < 203; i++)
+		set_fate(i, TARE_ERROR, ECONNREFUSED);
+	set_fate(300, TARE_ERROR, EHOSTUNREACH);
+	for (size_t i = 400; i < 405; i++)
+		set_fate(i, TARE_NOT_SENT, ENETDOWN);
+	set_fate(410, TARE_NOT_SENT, 0);
+	made.flags[410] = TARE_FLAG_SKIPPED;
+	set_rtt(500, 1200000000);
+	made.fate[500] = TARE_OVERDUE;
+	set_fate(1001, TARE_PENDING, 0);
+	for (size_t i = 600; i < 610; i++) {
+		made.kernel_tx[i] = TARE_NO_TIME;
+		made.flags[i] = TARE_FLAG_NO_KERNEL_TX;
+	}
+	made.flags[700] = TARE_FLAG_CLOCK_STEP;
+	made.flags[701] = made.flags[702] = TARE_FLAG_IMPOSSIBLE;
+	made.sent[800] = made.due[800] + 454000;
+	made.kernel_tx[800] = made.sent[800] + 1210;
+	set_rtt(800, 4600);
+	made.record.beside = (struct tare_beside){.duplicate = 2,
+						  .reordered = 1,
+						  .foreign = 7,
+						  .stamps_asked = 1u << TARE_STAGE_USER_TX | 1u << TARE_STAGE_KERNEL_TX |
+								  1u << TARE_STAGE_KERNEL_RX |
+								  1u << TARE_STAGE_PEER_RX};
+	add(view, NULL);
+	IS_STR(print(view, &format_text, 100, NULL), "@3", "every kind of trouble has its sentence");
+	stat_view_free(view);
+}
+
+static void test_nothing(void)
+{
+	struct stat_view *view = view_of(NULL, stat_view_usual_spans());
+	make(20, 1, "");
+	for (size_t i = 0; i < 20; i++)
+		set_fate(i, TARE_LOST, 0);
+	add(view, NULL);
+	IS_STR(print(view, &format_text, 100, NULL), "@4", "nothing answered: no figure is a number");
+	stat_view_free(view);
+}
+
+static void test_few_rounds(void)
+{
+	struct stat_view *view = view_of(NULL, 1u << TARE_SPAN_RTT);
+	for (uint32_t i = 1; i <= 2; i++) {
+		make(102, i, i == 1 ? "base" : "tuned");
+		add(view, "x.tare");
+	}
+	IS_STR(print(view, &format_text, 100, NULL), "@5", "two rounds: each, then both");
+	stat_view_free(view);
+}
+
+static void test_many_rounds(void)
+{
+	struct stat_view *view = view_of(NULL, 1u << TARE_SPAN_RTT | 1u << TARE_SPAN_LATE);
+	/* Strings and rounds behind a record must outlive the view. */
+	static struct tare_round rounds[6];
+	for (uint32_t i = 1; i <= 5; i++) {
+		make(1002, i, "base");
+		rounds[i] = made.round;
+		made.record.round = &rounds[i];
+		set_rtt(0, 17900 + i);
+		if (i == 3) {
+			set_rtt(500, 1548860);
+			set_fate(501, TARE_LOST, 0);
+		}
+		if (i == 4)
+			set_fate(0, TARE_LOST, 0);
+		add(view, "day.tare");
+	}
+	IS_STR(print(view, &format_text, 100, NULL), "@6", "more than three rounds: a line each, then all");
+	struct tare_err err = {0};
+	OK(stat_view_say(view, "day.tare", 3, false, "something about it", &err) == 0, "a sentence of the source");
+	OK(strstr(print(view, &format_text, 0, NULL), "round 3: something about it.\n") != NULL, "names its round");
+	stat_view_free(view);
+}
+
+static void test_runs(void)
+{
+	static const struct tare_run other = {.id = 2, .tool = "tare 0.1.0", .status = TARE_RUN_UNFINISHED};
+	static const struct tare_event events[] = {
+		{.at_ns = 12300000000, .kind = "wall-step", .text = "wall clock stepped by +3 s"},
+		{.at_ns = 13300000000, .kind = "note", .text = "\x1b[2Jboo"}};
+	struct stat_view *view = view_of(NULL, 1u << TARE_SPAN_RTT);
+	struct tare_err err = {0};
+	make(102, 1, "");
+	add(view, "a.tare");
+	made.record.run = &other;
+	add(view, "b.tare");
+	OK(stat_view_run(view, "a.tare", &run, NULL, 0, &err) == 0 && stat_view_run(view, "b.tare", &other, events, 2, &err) == 0,
+	   "runs are told");
+	IS_STR(print(view, &format_text, 100, NULL), "@7", "several files");
+	stat_view_free(view);
+}
+
+static void test_json(void)
+{
+	static const char *const keys[] = {
+		"file", "run", "round", "label", "target", "kind", "span", "sent", "n", "lost", "overdue", "pending", "error",
+		"not_sent", "duplicate", "reordered", "foreign", "first_ns", "second_ns", "min_ns", "p50_ns", "p90_ns",
+		"p99_ns", "p999_ns", "p9999_ns", "max_ns", "pdv_ns", "stalls", "stall_limit_ns", "behind", "grade"};
+	struct stat_view *view = view_of(NULL, 1u << TARE_SPAN_RTT | 1u << TARE_SPAN_LATE);
+	json_error_t where;
+	for (uint32_t i = 1; i <= 2; i++) {
+		make(1002, i, "base");
+		set_rtt(0, 20000);
+		add(view, "x.tare");
+	}
+	json_t *root = json_loads(print(view, &format_json, 0, NULL), 0, &where);
+	const json_t *rows = json_object_get(root, "rows");
+	IS_STR(json_string_value(json_object_get(root, "schema")), "tare.stat/1", "schema");
+	IS_I64(json_object_size(root), 2, "schema and rows, nothing else");
+	IS_I64(json_array_size(rows), 6, "two spans in two rounds and merged");
+	const json_t *first = json_array_get(rows, 0), *merged = json_array_get(rows, 4);
+	IS_I64(json_object_size(first), sizeof(keys) / sizeof(keys[0]), "as many keys as documented");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		OK(json_object_get(first, keys[i]) != NULL, "key %s", keys[i]);
+	IS_I64(json_integer_value(json_object_get(first, "round")), 1, "round");
+	IS_I64(json_integer_value(json_object_get(first, "n")), 1000, "n is without the warm-up");
+	IS_I64(json_integer_value(json_object_get(first, "sent")), 1002, "sent is with it");
+	IS_I64(json_integer_value(json_object_get(first, "first_ns")), 20000, "first_ns");
+	OK(json_is_null(json_object_get(first, "p9999_ns")), "p99.99 of 1000 is null");
+	IS_STR(json_string_value(json_object_get(json_object_get(first, "grade"), "p9999")), "none", "since its grade is none");
+	OK(json_is_integer(json_object_get(first, "p999_ns")), "p99.9 of 1000 is a number");
+	IS_STR(json_string_value(json_object_get(json_object_get(first, "grade"), "p999")), "weak", "though a weak one");
+	IS_I64(json_integer_value(json_object_get(json_object_get(first, "behind"), "p99")), 10, "behind");
+	OK(json_is_null(json_object_get(merged, "round")), "a merged row has no round");
+	OK(json_is_null(json_object_get(merged, "first_ns")), "and no first request");
+	IS_I64(json_integer_value(json_object_get(merged, "n")), 2000, "but the values of both");
+	json_decref(root);
+	const char *csv = print(view, &format_csv, 0, NULL);
+	OK(strncmp(csv, "file,run,round,label,target,kind,span,sent,n,", 45) == 0, "CSV has the same names");
+	OK(strstr(csv, ",stall_limit_ns,behind.p50,") != NULL, "and groups with a point");
+	IS_STR(print(view, &format_csv, 0, "round,span,n,grade.p999"),
+	       "round,span,n,grade.p999\n1,rtt,1000,weak\n1,late,1000,weak\n2,rtt,1000,weak\n2,late,1000,weak\n"
+	       ",rtt,2000,weak\n,late,2000,weak\n",
+	       "columns by name");
+	stat_view_free(view);
+}
+
+int main(void)
+{
+	test_block();
+	test_trouble();
+	test_nothing();
+	test_few_rounds();
+	test_many_rounds();
+	test_runs();
+	test_json();
+	free(written);
+	return tap_done();
+}
