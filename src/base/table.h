@@ -2,7 +2,7 @@
 /*
  * Column tables: every kind of record has one, standing beside the record, and
  * every output (text, JSON, CSV, later OpenMetrics and HTML) is a loop over it.
- * A cell is a value or one of three reasons for having none, which are never a
+ * A cell is a value or one of four reasons for having none, which are never a
  * number, in no format: text shows a mark of its own for each, JSON null, CSV
  * an empty field.
  */
@@ -16,6 +16,7 @@ enum cell_state {
 	CELL_VALUE,
 	CELL_TOO_FEW,        /* too few samples to say; "–" */
 	CELL_NOT_MEASURED,   /* could exist, was not observed; "·" */
+	CELL_LOST,           /* infinitely late: a rank among requests without an answer; "lost" */
 	CELL_NOT_APPLICABLE, /* makes no sense for this record: the round of a merged row; blank */
 };
 enum cell_type { CELL_COUNT, CELL_INTEGER, CELL_REAL, CELL_TEXT };

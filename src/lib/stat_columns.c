@@ -73,6 +73,8 @@ static struct cell get_figure(const void *record, const struct column *column)
 static struct cell get_ranked(const void *record, const struct column *column)
 {
 	const struct tare_ranked *ranked = &ROW(record)->ranked[column->index];
+	if (ranked->lost)
+		return cell_absent(CELL_LOST);
 	if (ranked->grade == TARE_GRADE_NONE)
 		return cell_absent(CELL_TOO_FEW);
 	struct cell cell = duration(ROW(record), ranked->value_ns, CELL_TOO_FEW);

@@ -55,7 +55,8 @@ static int text_begin(struct report *report, struct tare_err *err)
 static const char *state_mark(enum cell_state state)
 {
 	static const char *const marks[] = {
-		[CELL_VALUE] = "", [CELL_TOO_FEW] = "–", [CELL_NOT_MEASURED] = "·", [CELL_NOT_APPLICABLE] = ""};
+		[CELL_VALUE] = "", [CELL_TOO_FEW] = "–", [CELL_NOT_MEASURED] = "·", [CELL_LOST] = "lost",
+		[CELL_NOT_APPLICABLE] = ""};
 	return marks[state];
 }
 
