@@ -111,8 +111,38 @@ static void test_block(void)
 	for (size_t i = 0; i < 5; i++)
 		set_rtt(1204 + 2000 * i, 600000 + 100000 * (int64_t)i);
 	add(view, "before.tare");
-	IS_STR(print(view, &format_text, 100, NULL), "@1", "a block: head, tree of spans, sentences, legend");
-	IS_STR(print(view, &format_text, 50, NULL), "@2", "a narrow terminal");
+	IS_STR(print(view, &format_text, 100, NULL),
+	       "stamp://10.0.0.2:8620   10002 sent, 10002 answered, 0 lost\n"
+	       "µs          min   p50   p90   p99  p99.9  p99.99       max   pdv  stalls\n"
+	       "rtt        4.60  4.65  4.69  4.70   4.70  900.00?  1000.00  0.10       5\n"
+	       " response  4.65  4.70  4.74  4.75   4.75  900.05?  1000.05  0.10       5\n"
+	       " late      0.05  0.05  0.05  0.05   0.05    0.05?     0.05  0.00       0\n"
+	       " tx        1.21  1.21  1.21  1.21   1.21    1.21?     1.21  0.00       0\n"
+	       " stack     2.92  2.97  3.01  3.02   3.02  898.32?   998.32  0.10       5\n"
+	       " wake      0.47  0.47  0.47  0.47   0.47    0.47?     0.47  0.00       0\n"
+	       "first request 19.96 µs (4.3 x p50), second 7.02 µs: kept apart.\n"
+	       "5 stalls above 46.50 µs, 0.05 % of requests; p99.9 does not see them.\n"
+	       "\n"
+	       "? fewer than 10 values behind it. p99.99 needs 100000 requests; ten times as many for 100 behind.\n", "a block: head, tree of spans, sentences, legend");
+	IS_STR(print(view, &format_text, 50, NULL),
+	       "stamp://10.0.0.2:8620   10002 sent, 10002\n"
+	       "  answered, 0 lost\n"
+	       "µs          min   p50   p90   p99  p99.9  p99.99\n"
+	       "rtt        4.60  4.65  4.69  4.70   4.70  900.00?\n"
+	       " response  4.65  4.70  4.74  4.75   4.75  900.05?\n"
+	       " late      0.05  0.05  0.05  0.05   0.05    0.05?\n"
+	       " tx        1.21  1.21  1.21  1.21   1.21    1.21?\n"
+	       " stack     2.92  2.97  3.01  3.02   3.02  898.32?\n"
+	       " wake      0.47  0.47  0.47  0.47   0.47    0.47?\n"
+	       "(no room for max, pdv, stalls)\n"
+	       "first request 19.96 µs (4.3 x p50), second 7.02\n"
+	       "  µs: kept apart.\n"
+	       "5 stalls above 46.50 µs, 0.05 % of requests; p99.9\n"
+	       "  does not see them.\n"
+	       "\n"
+	       "? fewer than 10 values behind it. p99.99 needs\n"
+	       "  100000 requests; ten times as many for 100\n"
+	       "  behind.\n", "a narrow terminal");
 	stat_view_free(view);
 }
 
@@ -148,7 +178,29 @@ static void test_trouble(void)
 								  1u << TARE_STAGE_KERNEL_RX |
 								  1u << TARE_STAGE_PEER_RX};
 	add(view, NULL);
-	IS_STR(print(view, &format_text, 100, NULL), "@3", "every kind of trouble has its sentence");
+	IS_STR(print(view, &format_text, 100, NULL),
+	       "stamp://10.0.0.2:8620   996 sent, 986 answered, 4 lost (0.4 %), 1 overdue, 4 refused, 1 pending, 6\n"
+	       "  not sent\n"
+	       "µs       n   min   p50   p90   p99   p99.9  p99.99         max  pdv  stalls\n"
+	       "rtt    985  4.60  4.65  4.69  4.70?      –       –  1200000.00    –       1\n"
+	       " late  994  0.05  0.05  0.05  0.05?      –       –      454.00    –       1\n"
+	       " tx    984  1.21  1.21  1.21  1.21?      –       –        1.21    –       0\n"
+	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+	       "1 stall above 46.50 µs, 0.1 % of requests; p99 does not see it.\n"
+	       "1 request left later than 46.50 µs: that is our side, and rtt does not see it.\n"
+	       "1 answered after the timeout of 1 s: counted, with the time taken.\n"
+	       "percentiles are over the 985 received; what was lost is in none.\n"
+	       "2 duplicate, 1 reordered, 7 foreign: counted beside.\n"
+	       "refused by the network: 3 x Connection refused (ECONNREFUSED), 1 x No route to host (EHOSTUNREACH).\n"
+	       "not accepted by the kernel: 5 x Network is down (ENETDOWN).\n"
+	       "1 slot was skipped as too late.\n"
+	       "2 requests had stamps out of order, which were dropped.\n"
+	       "1 request lies at a step of the wall clock: its kernel stamps were dropped.\n"
+	       "stamp kernel_tx: 10 of 996 asked for did not arrive.\n"
+	       "stamp peer_rx: asked for, none of 987 arrived.\n"
+	       "\n"
+	       "? fewer than 10 values behind it, – none. p99 needs 1000 requests, p99.9 needs 10000, p99.99 needs\n"
+	       "  100000; ten times as many for 100 behind.\n", "every kind of trouble has its sentence");
 	stat_view_free(view);
 }
 
@@ -159,7 +211,16 @@ static void test_nothing(void)
 	for (size_t i = 0; i < 20; i++)
 		set_fate(i, TARE_LOST, 0);
 	add(view, NULL);
-	IS_STR(print(view, &format_text, 100, NULL), "@4", "nothing answered: no figure is a number");
+	IS_STR(print(view, &format_text, 100, NULL),
+	       "stamp://10.0.0.2:8620   20 sent, 0 answered, 20 lost (100 %)\n"
+	       "µs      n   min   p50    p90   p99  p99.9  p99.99   max  pdv  stalls\n"
+	       "rtt     0     –     –      –     –      –       –     –    –       0\n"
+	       " late  18  0.05  0.05?  0.05?    –      –       –  0.05    –       0\n"
+	       " tx    18  1.21  1.21?  1.21?    –      –       –  1.21    –       0\n"
+	       "nothing was counted: no figure can be given.\n"
+	       "\n"
+	       "? fewer than 10 values behind it, – none. p50 needs 20 requests, p90 needs 100, p99 needs 1000,\n"
+	       "  p99.9 needs 10000, p99.99 needs 100000; ten times as many for 100 behind.\n", "nothing answered: no figure is a number");
 	stat_view_free(view);
 }
 
@@ -170,7 +231,26 @@ static void test_few_rounds(void)
 		make(102, i, i == 1 ? "base" : "tuned");
 		add(view, "x.tare");
 	}
-	IS_STR(print(view, &format_text, 100, NULL), "@5", "two rounds: each, then both");
+	IS_STR(print(view, &format_text, 100, NULL),
+	       "round 1, base\n"
+	       "stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
+	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+	       "\n"
+	       "round 2, tuned\n"
+	       "stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
+	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+	       "\n"
+	       "all 2 rounds\n"
+	       "stamp://10.0.0.2:8620   204 sent, 204 answered, 0 lost\n"
+	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+	       "\n"
+	       "? fewer than 10 values behind it, – none. p99 needs 1000 requests, p99.9 needs 10000, p99.99 needs\n"
+	       "  100000; ten times as many for 100 behind.\n", "two rounds: each, then both");
 	stat_view_free(view);
 }
 
@@ -192,7 +272,25 @@ static void test_many_rounds(void)
 			set_fate(0, TARE_LOST, 0);
 		add(view, "day.tare");
 	}
-	IS_STR(print(view, &format_text, 100, NULL), "@6", "more than three rounds: a line each, then all");
+	IS_STR(print(view, &format_text, 100, NULL),
+	       "stamp://10.0.0.2:8620   5 rounds; rtt in µs\n"
+	       "round  label  lost   min   p50   p99   p99.9       max   pdv  first  stalls\n"
+	       "    1  base      0  4.60  4.65  4.70    4.70?     4.70  0.10  17.90       0\n"
+	       "    2  base      0  4.60  4.65  4.70    4.70?     4.70  0.10  17.90       0\n"
+	       "    3  base      1  4.60  4.65  4.70?      –   1548.86     –  17.90       1\n"
+	       "    4  base      1  4.60  4.65  4.70    4.70?     4.70  0.10      ·       0\n"
+	       "    5  base      0  4.60  4.65  4.70    4.70?     4.70  0.10  17.91       0\n"
+	       "\n"
+	       "all 5 rounds, base\n"
+	       "stamp://10.0.0.2:8620   5010 sent, 5008 answered, 2 lost (0.04 %)\n"
+	       "µs        n   min   p50   p90   p99  p99.9   p99.99      max   pdv  stalls\n"
+	       "rtt    4999  4.60  4.65  4.69  4.70   4.70?       –  1548.86  0.10       1\n"
+	       " late  5000  0.05  0.05  0.05  0.05   0.05?       –     0.05  0.00       0\n"
+	       "1 stall above the limit of its round, 0.02 % of requests.\n"
+	       "percentiles are over the 4999 received; what was lost is in none.\n"
+	       "\n"
+	       "? fewer than 10 values behind it, – none, · not answered. p99 needs 1000 requests, p99.9 needs\n"
+	       "  10000, p99.99 needs 100000; ten times as many for 100 behind.\n", "more than three rounds: a line each, then all");
 	struct tare_err err = {0};
 	OK(stat_view_say(view, "day.tare", 3, false, "something about it", &err) == 0, "a sentence of the source");
 	OK(strstr(print(view, &format_text, 0, NULL), "round 3: something about it.\n") != NULL, "names its round");
@@ -213,7 +311,29 @@ static void test_runs(void)
 	add(view, "b.tare");
 	OK(stat_view_run(view, "a.tare", &run, NULL, 0, &err) == 0 && stat_view_run(view, "b.tare", &other, events, 2, &err) == 0,
 	   "runs are told");
-	IS_STR(print(view, &format_text, 100, NULL), "@7", "several files");
+	IS_STR(print(view, &format_text, 100, NULL),
+	       "a.tare, run 1\n"
+	       "stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
+	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+	       "\n"
+	       "b.tare, run 2\n"
+	       "stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
+	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+	       "\n"
+	       "all runs\n"
+	       "stamp://10.0.0.2:8620   204 sent, 204 answered, 0 lost\n"
+	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+	       "\n"
+	       "? fewer than 10 values behind it, – none. p99 needs 1000 requests, p99.9 needs 10000, p99.99 needs\n"
+	       "  100000; ten times as many for 100 behind.\n"
+	       "b.tare: run 2 is unfinished: its process vanished before the end.\n"
+	       "b.tare: run 2, at 12.3 s: wall-step: wall clock stepped by +3 s.\n"
+	       "b.tare: run 2, at 13.3 s: note: \\x1b[2Jboo.\n", "several files");
 	stat_view_free(view);
 }
 
