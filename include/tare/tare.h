@@ -3,8 +3,8 @@
  * libtare: latency samples, their statistics and their recordings.
  *
  * Reading order: err.h (how failures are told), sample.h (what a sample is),
- * run.h (what surrounds it), stat.h (figures), recording.h (files), axis.h
- * (from several clocks to one axis).
+ * run.h (what surrounds it), stat.h (figures), interval.h (how far they can be
+ * trusted), recording.h (files), axis.h (from several clocks to one axis).
  *
  * The library opens no socket, prints nothing and never exits. All functions
  * may be called from any thread; one object is used by one thread at a time.
@@ -12,6 +12,7 @@
 #pragma once
 #include "tare/axis.h"
 #include "tare/err.h"
+#include "tare/interval.h"
 #include "tare/recording.h"
 #include "tare/run.h"
 #include "tare/sample.h"

@@ -34,5 +34,27 @@ for command in $commands; do
 	is "$manual" "$help" "tare $command: options and manual page agree"
 	clean "$(grep -c "tare $command" man/tare.1 | grep -x 0)" "tare.1 mentions tare $command"
 done
+# The columns that a command can print are paragraphs of its page as well: ".It Li sent , lost".
+columns_agree() {
+	page=man/tare-$1.1
+	if [ ! -e "$page" ] || ! "$TARE" help "$1" >/dev/null 2>&1; then
+		skip "tare $1: columns are documented" "tare $1 or its page is not there yet"
+		return
+	fi
+	documented=$(grep '^\.It Li' "$page" | tr ' ,' '\n\n')
+	printed=$(printf '%s\n' \
+		'PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data.' \
+		'[1700000000.000100] 64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.041 ms' \
+		'[1700000000.005100] 64 bytes from 127.0.0.1: icmp_seq=2 ttl=64 time=0.032 ms' \
+		'[1700000000.010100] 64 bytes from 127.0.0.1: icmp_seq=3 ttl=64 time=0.033 ms' |
+		"$TARE" "$1" --csv - | sed 1q | tr ',' '\n' | sed 's/\(behind\|grade\)[._].*/\1/' | sort -u)
+	ok "$([ -n "$printed" ]; echo $?)" "tare $1 prints a line of column names"
+	clean "$(for name in $printed; do
+		printf '%s\n' "$documented" | grep -qx "$name" || echo "$name is not in $page"
+	done)" "tare $1: columns are documented"
+}
+columns_agree stat
+columns_agree export
+
 if [ "$tap_count" -eq 0 ]; then skip "options and manual pages agree" "tare has no commands yet"; fi
 tap_done
