@@ -106,6 +106,9 @@ TARE_API size_t tare_recording_runs(const struct tare_recording *recording, cons
  * tare_recording_writer() names a process, otherwise its process vanished.
  */
 TARE_API const struct tare_run *tare_recording_unfinished(const struct tare_recording *recording);
+/* Target or round i of a run, from 0 in the order written; NULL behind the last. */
+TARE_API const struct tare_target *tare_recording_target(const struct tare_recording *recording, int64_t run_id, size_t i);
+TARE_API const struct tare_round *tare_recording_round(const struct tare_recording *recording, int64_t run_id, size_t i);
 TARE_API int tare_recording_events(struct tare_recording *recording, int64_t run_id,
 				   const struct tare_event **ret_events, size_t *ret_count,
 				   struct tare_err *err) TARE_MUST_USE;

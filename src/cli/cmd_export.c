@@ -127,7 +127,7 @@ static int export_to(struct cli *cli, FILE *out, const char *path, const struct 
 
 	if (parts_of(path, &rules, &parts, err))
 		return -1;
-	report.column_count = sample_columns(&parts, all);
+	report.column_count = sample_table_columns(&parts, all);
 	if (config->columns) {
 		if (report_choose(all, report.column_count, config->columns, chosen, SAMPLE_COLUMNS_MAX,
 				  &report.column_count, err))

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "import/import.h"
+#include "session/session.h"
 #include "tare/recording.h"
 
 struct source {
@@ -25,6 +26,7 @@ struct source {
 	struct tare_recording *recording; /* one of the two is set */
 	struct import *import;
 	bool *run_seen; /* by place among the recording's runs */
+	char salvaged[512]; /* what was brought in from the spool of a run that died, or why not */
 };
 
 /* 1 recording, 0 something else, -1. */
@@ -51,6 +53,16 @@ bool source_is_rereadable(const char *path)
 	return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/* A run that was killed may have left its last round in memory: it belongs to the file. */
+static int open_recording(struct source *source, struct tare_err *err)
+{
+	struct tare_err why = {0};
+	if (session_salvage(source->path, source->salvaged, sizeof(source->salvaged), &why))
+		snprintf(source->salvaged, sizeof(source->salvaged), "what a killed run left could not be brought in: %.400s",
+			 why.text);
+	return tare_recording_open(source->path, source->rules->lenient, &source->recording, err);
+}
+
 int source_open(const char *path, const struct source_rules *rules, struct source **ret_source, struct tare_err *err)
 {
 	int recording = is_recording(path, err);
@@ -62,8 +74,7 @@ int source_open(const char *path, const struct source_rules *rules, struct sourc
 	source->path = path;
 	source->rules = rules;
 	const struct import_rules import_rules = {.every_ns = rules->every_ns, .lenient = rules->lenient};
-	int failed = recording ? tare_recording_open(path, rules->lenient, &source->recording, err)
-			       : import_open(path, &import_rules, &source->import, err);
+	int failed = recording ? open_recording(source, err) : import_open(path, &import_rules, &source->import, err);
 	if (failed) {
 		source_free(source);
 		return -1;
@@ -145,6 +156,12 @@ static int tell_recording(struct source *source, struct stat_view *view, struct 
 		if (tare_recording_events(source->recording, runs[i].id, &events, &event_count, err))
 			return -1;
 		if (stat_view_run(view, source->path, &runs[i], events, event_count, err))
+			return -1;
+	}
+	if (source->salvaged[0]) {
+		struct text text = TEXT_IN(line);
+		text_add(&text, "%s: %s", source->path, source->salvaged);
+		if (stat_view_remark(view, line, err))
 			return -1;
 	}
 	if (source_damage(source, line, sizeof(line)))

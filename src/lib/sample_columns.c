@@ -134,7 +134,7 @@ static struct column span_column(unsigned span)
 			       .index = span};
 }
 
-size_t sample_columns(const struct sample_parts *parts, struct column ret_columns[SAMPLE_COLUMNS_MAX])
+size_t sample_table_columns(const struct sample_parts *parts, struct column ret_columns[SAMPLE_COLUMNS_MAX])
 {
 	static const struct column before[] = {
 		{"run", "run", "run within the file, from 1", .get = get_run},

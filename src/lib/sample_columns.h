@@ -23,4 +23,4 @@ void sample_parts_add(struct sample_parts *parts, const struct tare_record *reco
 
 enum { SAMPLE_COLUMNS_MAX = 16 + TARE_SPAN_COUNT + TARE_CPU_PLACES };
 /* Returns the number of columns; late, rtt and response are always there. */
-size_t sample_columns(const struct sample_parts *parts, struct column ret_columns[SAMPLE_COLUMNS_MAX]);
+size_t sample_table_columns(const struct sample_parts *parts, struct column ret_columns[SAMPLE_COLUMNS_MAX]);
