@@ -181,7 +181,8 @@ static int run_session(struct cli *cli, const struct session_config *config, con
 	struct tare_err failure = {0};
 	if (status < 0) {
 		failure = *err;
-		cli_warn(cli, "the run ended early; what was measured follows");
+		if (rounds->targets)
+			cli_warn(cli, "the run ended early; what was measured follows");
 	}
 	int printed = run_rounds_print(rounds, session_run_of(session), end == SESSION_INTERRUPTED, err);
 	if (status == 0 && printed >= 0 && config->output && !options->quiet)

@@ -41,6 +41,17 @@ int cpu_pin(int cpu, struct tare_err *err)
 	return tare_fail_errno(err, errno, "cannot pin to CPU %d", cpu);
 }
 
+int cpu_check(int cpu, struct tare_err *err)
+{
+	cpu_set_t before;
+	if (sched_getaffinity(0, sizeof before, &before) != 0)
+		return tare_fail_errno(err, errno, "cannot tell the CPUs allowed here");
+	int status = cpu_pin(cpu, err);
+	if (sched_setaffinity(0, sizeof before, &before) != 0)
+		return tare_fail_errno(err, errno, "cannot go back to the CPUs allowed here");
+	return status;
+}
+
 int cpu_fifo(int priority, struct tare_err *err)
 {
 	struct sched_param param = {.sched_priority = priority};

@@ -13,6 +13,8 @@
 #define CPU_SPIN_NAME "tare-spin"
 
 int cpu_pin(int cpu, struct tare_err *err) TARE_MUST_USE;
+/* Whether the calling thread could be pinned there; its placement is as before afterwards. */
+int cpu_check(int cpu, struct tare_err *err) TARE_MUST_USE;
 int cpu_fifo(int priority, struct tare_err *err) TARE_MUST_USE;
 void cpu_timer_slack_least(void);
 /* spinning: CPU_SPIN_NAME; else `name`. */

@@ -67,6 +67,12 @@ static enum tare_fate fate_of(const struct probe_sealing *s, const struct raw_sa
 	return s->ended_mono_ns - raw->user_tx_ns >= s->timeout_ns ? TARE_LOST : TARE_PENDING;
 }
 
+static bool is_between_segments(const struct tare_axis *axis, int64_t mono_ns)
+{
+	return axis->segments && mono_ns > axis->segment[0].from_mono_ns &&
+		mono_ns < axis->segment[axis->segments - 1].to_mono_ns;
+}
+
 /*
  * A wall-clock stamp as monotonic time. Outside [least, most], widened by the axis error, it cannot be true:
  * another packet's, or taken in another time. Returns TARE_NO_TIME and sets the flag that says why.
@@ -76,7 +82,9 @@ static int64_t bring_over(const struct probe_sealing *s, int64_t real_ns, int64_
 {
 	int64_t mono_ns = tare_axis_mono_of_real(s->axis, real_ns, near_ns), error_ns = tare_axis_error_ns(s->axis);
 	if (mono_ns == TARE_NO_TIME || error_ns == TARE_NO_TIME) {
-		*flags |= TARE_FLAG_CLOCK_STEP;
+		/* a round that was cut off ends after its last clock reading: nothing is known there, no step either */
+		if (is_between_segments(s->axis, near_ns))
+			*flags |= TARE_FLAG_CLOCK_STEP;
 		return TARE_NO_TIME;
 	}
 	if (mono_ns < least_ns - error_ns || mono_ns > most_ns + error_ns) {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "clock/cpu.h"
 #include "host/basics.h"
 #include "session/private.h"
 
@@ -89,6 +90,8 @@ static int check_config(const struct session_config *config, uint64_t *ret_slots
 		return tare_fail(err, TARE_E_USAGE, "--jitter must be less than half of --every");
 	if (config->label && strlen(config->label) >= SPOOL_LABEL_BYTES)
 		return tare_fail(err, TARE_E_USAGE, "--label is longer than %d bytes", SPOOL_LABEL_BYTES - 1);
+	if (config->cpu >= 0 && cpu_check(config->cpu, err) < 0)
+		return -1;
 	*ret_slots = slots;
 	return 0;
 }

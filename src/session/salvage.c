@@ -96,7 +96,7 @@ static uint64_t requests_in(const struct spool *spool)
 	return requests;
 }
 
-static int write_spool(struct tare_writer *writer, const struct orphan *orphan, struct spool *spool, struct text *note,
+static int write_spool(struct tare_writer *writer, const struct orphan *orphan, struct spool *spool,
 	struct tare_err *err)
 {
 	struct writer_job *job;
@@ -116,7 +116,6 @@ static int write_spool(struct tare_writer *writer, const struct orphan *orphan, 
 			job->round.number, (unsigned long long)requests);
 		struct tare_event event = {job->round.ended_ns, "salvaged", sentence};
 		status = tare_writer_event(writer, orphan->run.id, job->round.id, &event, err);
-		text_add(note, "%s%s", note->used ? "; " : "", sentence);
 	}
 	writer_job_free(job, false);
 	return status;
@@ -139,7 +138,7 @@ static int salvage_round(struct tare_writer *writer, const struct orphan *orphan
 	int status = 0;
 	bool ours = belongs(&spool, orphan);
 	if (ours && number > rounds_written && requests_in(&spool) > 0)
-		status = write_spool(writer, orphan, &spool, note, err);
+		status = write_spool(writer, orphan, &spool, err);
 	spool_close(&spool, ours && status == 0);
 	return status;
 }

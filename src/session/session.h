@@ -98,7 +98,7 @@ struct session_rate session_rate_of(const struct tare_record *record, enum probe
 
 /*
  * Brings what spools still hold into an unfinished recording: rounds that were under way when the process
- * died. Does nothing while that process lives, or without the right to write; *ret_note says what was done
- * or why not ("" for nothing).
+ * died; an event in the recording says so. Does nothing while that process lives, or without the right to
+ * write: then `note` says what lies where ("" otherwise).
  */
 int session_salvage(const char *path, char *note, size_t note_room, struct tare_err *err) TARE_MUST_USE;
