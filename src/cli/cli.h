@@ -48,5 +48,6 @@ bool cli_out_failed(const struct cli *cli);
 const char *cli_version(void);
 
 extern const struct command command_run;
+extern const struct command command_echo;
 extern const struct command command_stat;
 extern const struct command command_export;

@@ -21,6 +21,7 @@
 
 static const struct command *const commands[] = {
 	&command_run,
+	&command_echo,
 	&command_stat,
 	&command_export,
 	NULL,

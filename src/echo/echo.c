@@ -278,7 +278,8 @@ struct echo_place echo_place(const struct echo *echo, size_t listener)
 		.listener = echo->listeners[listener].url,
 		.cpu = echo->workers[listener % echo->worker_count].cpu,
 		.spinning = echo->spin,
-		.kernel_stamps = echo->listeners[listener].kernel_stamps,
+		.without_kernel_stamps = echo->listeners[listener].kind == LISTENER_STAMP &&
+			!echo->listeners[listener].kernel_stamps,
 	};
 }
 

@@ -56,7 +56,7 @@ struct echo_place {
 	const char *listener; /* as in echo_counts */
 	int cpu;              /* -1: not pinned */
 	bool spinning;
-	bool kernel_stamps;   /* stamp: the kernel's receive time is told */
+	bool without_kernel_stamps; /* a stamp:// that cannot tell the kernel's receive time */
 };
 
 /* Opens and binds every listener; no thread runs yet. Wants what privileges there are, for ports below 1024. */

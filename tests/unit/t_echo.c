@@ -141,7 +141,7 @@ static void stamp(struct echo_config config, const char *host, const char *asked
 	OK(r.has_peer && (r.peer.valid & want) == want, "our TLV is filled");
 	OK(r.peer.user_rx_ns <= r.peer.user_tx_ns, "received before sent");
 	OK(!(r.peer.valid & STAMP_VALID_KERNEL_RX) || r.peer.kernel_rx_ns > 0, "a kernel stamp is a time");
-	OK(!echo_place(echo, 0).kernel_stamps || r.peer.valid & STAMP_VALID_KERNEL_RX,
+	OK(echo_place(echo, 0).without_kernel_stamps || r.peer.valid & STAMP_VALID_KERNEL_RX,
 		"and there where it was promised");
 
 	IS_I64(ask(fd, request, 44, reply, sizeof reply), 44, "a sender without TLVs is answered");
