@@ -21,51 +21,51 @@ struct export_config {
 
 static const struct option export_options[] = {
 	{.name = "csv",
-	 .type = OPTION_FLAG,
-	 .help = "comma-separated values with a header line (default)",
-	 .offset = OPTION_AT(struct export_config, csv)},
+		.type = OPTION_FLAG,
+		.help = "comma-separated values with a header line (default)",
+		.offset = OPTION_AT(struct export_config, csv)},
 	{.name = "jsonl",
-	 .type = OPTION_FLAG,
-	 .help = "a JSON object a line",
-	 .offset = OPTION_AT(struct export_config, jsonl)},
+		.type = OPTION_FLAG,
+		.help = "a JSON object a line",
+		.offset = OPTION_AT(struct export_config, jsonl)},
 	{.name = "output",
-	 .letter = 'o',
-	 .type = OPTION_TEXT,
-	 .metavar = "FILE",
-	 .help = "write there instead of standard output; an existing file is refused",
-	 .offset = OPTION_AT(struct export_config, output)},
+		.letter = 'o',
+		.type = OPTION_TEXT,
+		.metavar = "FILE",
+		.help = "write there instead of standard output; an existing file is refused",
+		.offset = OPTION_AT(struct export_config, output)},
 	{.name = "label",
-	 .letter = 'l',
-	 .type = OPTION_TEXT,
-	 .metavar = "TEXT",
-	 .help = "only rounds with this label",
-	 .offset = OPTION_AT(struct export_config, label)},
+		.letter = 'l',
+		.type = OPTION_TEXT,
+		.metavar = "TEXT",
+		.help = "only rounds with this label",
+		.offset = OPTION_AT(struct export_config, label)},
 	{.name = "round",
-	 .letter = 'r',
-	 .type = OPTION_COUNT,
-	 .metavar = "N",
-	 .help = "only round N of each run",
-	 .offset = OPTION_AT(struct export_config, round),
-	 .least = 1,
-	 .most = UINT32_MAX},
+		.letter = 'r',
+		.type = OPTION_COUNT,
+		.metavar = "N",
+		.help = "only round N of each run",
+		.offset = OPTION_AT(struct export_config, round),
+		.least = 1,
+		.most = UINT32_MAX},
 	{.name = "every",
-	 .letter = 'e',
-	 .type = OPTION_DURATION,
-	 .metavar = "TIME",
-	 .help = "interval that a log was asked to keep (default: inferred)",
-	 .offset = OPTION_AT(struct export_config, every_ns),
-	 .least = 1,
-	 .most = 9e18},
+		.letter = 'e',
+		.type = OPTION_DURATION,
+		.metavar = "TIME",
+		.help = "interval that a log was asked to keep (default: inferred)",
+		.offset = OPTION_AT(struct export_config, every_ns),
+		.least = 1,
+		.most = 9e18},
 	{.name = "lenient",
-	 .type = OPTION_FLAG,
-	 .help = "pass over what is damaged, and say how much that was",
-	 .offset = OPTION_AT(struct export_config, lenient)},
+		.type = OPTION_FLAG,
+		.help = "pass over what is damaged, and say how much that was",
+		.offset = OPTION_AT(struct export_config, lenient)},
 	{.name = "columns",
-	 .letter = 'c',
-	 .type = OPTION_TEXT,
-	 .metavar = "NAME,...",
-	 .help = "only these columns, in this order",
-	 .offset = OPTION_AT(struct export_config, columns)},
+		.letter = 'c',
+		.type = OPTION_TEXT,
+		.metavar = "NAME,...",
+		.help = "only these columns, in this order",
+		.offset = OPTION_AT(struct export_config, columns)},
 	{.name = NULL},
 };
 
@@ -74,8 +74,8 @@ static void source_end(struct source *const *source)
 	source_free(*source);
 }
 
-static int learn_parts(const char *path, const struct source_rules *rules, struct sample_parts *ret_parts,
-		       struct tare_err *err)
+static int learn_parts(
+	const char *path, const struct source_rules *rules, struct sample_parts *ret_parts, struct tare_err *err)
 {
 	AUTO_CLEANUP(source_end) struct source *source = NULL;
 	const struct tare_record *record;
@@ -88,8 +88,8 @@ static int learn_parts(const char *path, const struct source_rules *rules, struc
 }
 
 /* Standard input can be read once only, and a pipe too: they get every column there is. */
-static int parts_of(const char *path, const struct source_rules *rules, struct sample_parts *ret_parts,
-		    struct tare_err *err)
+static int parts_of(
+	const char *path, const struct source_rules *rules, struct sample_parts *ret_parts, struct tare_err *err)
 {
 	if (source_is_rereadable(path))
 		return learn_parts(path, rules, ret_parts, err);
@@ -97,8 +97,8 @@ static int parts_of(const char *path, const struct source_rules *rules, struct s
 	return 0;
 }
 
-static int write_record(struct report *report, const struct format *format, const struct tare_record *record,
-			struct tare_err *err)
+static int write_record(
+	struct report *report, const struct format *format, const struct tare_record *record, struct tare_err *err)
 {
 	char scratch[SAMPLE_SCRATCH_BYTES];
 	struct sample_at at = {.record = record, .scratch = scratch};
@@ -109,13 +109,13 @@ static int write_record(struct report *report, const struct format *format, cons
 	return 0;
 }
 
-static int export_to(struct cli *cli, FILE *out, const char *path, const struct export_config *config,
-		     struct tare_err *err)
+static int export_to(
+	struct cli *cli, FILE *out, const char *path, const struct export_config *config, struct tare_err *err)
 {
 	const struct source_rules rules = {.every_ns = config->every_ns,
-					   .lenient = config->lenient,
-					   .label = config->label,
-					   .round = config->round};
+		.lenient = config->lenient,
+		.label = config->label,
+		.round = config->round};
 	const struct format *format = config->jsonl ? &format_jsonl : &format_csv;
 	AUTO_CLEANUP(source_end) struct source *source = NULL;
 	struct column all[SAMPLE_COLUMNS_MAX], chosen[SAMPLE_COLUMNS_MAX];
@@ -130,7 +130,7 @@ static int export_to(struct cli *cli, FILE *out, const char *path, const struct 
 	report.column_count = sample_table_columns(&parts, all);
 	if (config->columns) {
 		if (report_choose(all, report.column_count, config->columns, chosen, SAMPLE_COLUMNS_MAX,
-				  &report.column_count, err))
+			    &report.column_count, err))
 			return -1;
 		report.columns = chosen;
 	}

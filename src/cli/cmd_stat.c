@@ -23,84 +23,84 @@ struct stat_config {
 
 static const struct option stat_options[] = {
 	{.name = "span",
-	 .letter = 's',
-	 .type = OPTION_TEXT,
-	 .metavar = "NAME,...",
-	 .help = "rows under rtt: late, response, tx, stack, residence, wake, ...",
-	 .offset = OPTION_AT(struct stat_config, spans)},
+		.letter = 's',
+		.type = OPTION_TEXT,
+		.metavar = "NAME,...",
+		.help = "rows under rtt: late, response, tx, stack, residence, wake, ...",
+		.offset = OPTION_AT(struct stat_config, spans)},
 	{.name = "all-spans",
-	 .letter = 'a',
-	 .type = OPTION_FLAG,
-	 .help = "a row for every span that the stamps allow",
-	 .offset = OPTION_AT(struct stat_config, all_spans)},
+		.letter = 'a',
+		.type = OPTION_FLAG,
+		.help = "a row for every span that the stamps allow",
+		.offset = OPTION_AT(struct stat_config, all_spans)},
 	{.name = "percentiles",
-	 .letter = 'p',
-	 .type = OPTION_TEXT,
-	 .metavar = "P,...",
-	 .fallback = "50,90,99,99.9,99.99",
-	 .help = "percentiles to show, at most 16",
-	 .offset = OPTION_AT(struct stat_config, percentiles)},
+		.letter = 'p',
+		.type = OPTION_TEXT,
+		.metavar = "P,...",
+		.fallback = "50,90,99,99.9,99.99",
+		.help = "percentiles to show, at most 16",
+		.offset = OPTION_AT(struct stat_config, percentiles)},
 	{.name = "warmup",
-	 .letter = 'w',
-	 .type = OPTION_COUNT,
-	 .metavar = "N",
-	 .help = "first requests of each round kept apart; 0 counts them all (default: as recorded)",
-	 .offset = OPTION_AT(struct stat_config, warmup)},
+		.letter = 'w',
+		.type = OPTION_COUNT,
+		.metavar = "N",
+		.help = "first requests of each round kept apart; 0 counts them all (default: as recorded)",
+		.offset = OPTION_AT(struct stat_config, warmup)},
 	{.name = "stall-ratio",
-	 .type = OPTION_NUMBER,
-	 .metavar = "X",
-	 .fallback = "10",
-	 .help = "a stall is above X times the round's median rtt",
-	 .offset = OPTION_AT(struct stat_config, stall_ratio),
-	 .least = 1,
-	 .most = 1e9},
+		.type = OPTION_NUMBER,
+		.metavar = "X",
+		.fallback = "10",
+		.help = "a stall is above X times the round's median rtt",
+		.offset = OPTION_AT(struct stat_config, stall_ratio),
+		.least = 1,
+		.most = 1e9},
 	{.name = "stall-limit",
-	 .type = OPTION_DURATION,
-	 .metavar = "TIME",
-	 .help = "a stall is above this, whatever the median",
-	 .offset = OPTION_AT(struct stat_config, stall_limit_ns),
-	 .least = 1,
-	 .most = 9e18},
+		.type = OPTION_DURATION,
+		.metavar = "TIME",
+		.help = "a stall is above this, whatever the median",
+		.offset = OPTION_AT(struct stat_config, stall_limit_ns),
+		.least = 1,
+		.most = 9e18},
 	{.name = "every",
-	 .letter = 'e',
-	 .type = OPTION_DURATION,
-	 .metavar = "TIME",
-	 .help = "interval that a log was asked to keep (default: inferred)",
-	 .offset = OPTION_AT(struct stat_config, every_ns),
-	 .least = 1,
-	 .most = 9e18},
+		.letter = 'e',
+		.type = OPTION_DURATION,
+		.metavar = "TIME",
+		.help = "interval that a log was asked to keep (default: inferred)",
+		.offset = OPTION_AT(struct stat_config, every_ns),
+		.least = 1,
+		.most = 9e18},
 	{.name = "label",
-	 .letter = 'l',
-	 .type = OPTION_TEXT,
-	 .metavar = "TEXT",
-	 .help = "only rounds with this label",
-	 .offset = OPTION_AT(struct stat_config, label)},
+		.letter = 'l',
+		.type = OPTION_TEXT,
+		.metavar = "TEXT",
+		.help = "only rounds with this label",
+		.offset = OPTION_AT(struct stat_config, label)},
 	{.name = "round",
-	 .letter = 'r',
-	 .type = OPTION_COUNT,
-	 .metavar = "N",
-	 .help = "only round N of each run",
-	 .offset = OPTION_AT(struct stat_config, round),
-	 .least = 1,
-	 .most = UINT32_MAX},
+		.letter = 'r',
+		.type = OPTION_COUNT,
+		.metavar = "N",
+		.help = "only round N of each run",
+		.offset = OPTION_AT(struct stat_config, round),
+		.least = 1,
+		.most = UINT32_MAX},
 	{.name = "lenient",
-	 .type = OPTION_FLAG,
-	 .help = "pass over what is damaged, and say how much that was",
-	 .offset = OPTION_AT(struct stat_config, lenient)},
+		.type = OPTION_FLAG,
+		.help = "pass over what is damaged, and say how much that was",
+		.offset = OPTION_AT(struct stat_config, lenient)},
 	{.name = "columns",
-	 .letter = 'c',
-	 .type = OPTION_TEXT,
-	 .metavar = "NAME,...",
-	 .help = "one flat table of these columns: round,span,p50_ns,behind.p999",
-	 .offset = OPTION_AT(struct stat_config, columns)},
+		.letter = 'c',
+		.type = OPTION_TEXT,
+		.metavar = "NAME,...",
+		.help = "one flat table of these columns: round,span,p50_ns,behind.p999",
+		.offset = OPTION_AT(struct stat_config, columns)},
 	{.name = "json",
-	 .type = OPTION_FLAG,
-	 .help = "rows as JSON, durations in ns",
-	 .offset = OPTION_AT(struct stat_config, json)},
+		.type = OPTION_FLAG,
+		.help = "rows as JSON, durations in ns",
+		.offset = OPTION_AT(struct stat_config, json)},
 	{.name = "csv",
-	 .type = OPTION_FLAG,
-	 .help = "rows as CSV, durations in ns",
-	 .offset = OPTION_AT(struct stat_config, csv)},
+		.type = OPTION_FLAG,
+		.help = "rows as CSV, durations in ns",
+		.offset = OPTION_AT(struct stat_config, csv)},
 	{.name = NULL},
 };
 
@@ -180,8 +180,8 @@ static int percentiles_of(const char *list, struct tare_rules *rules, struct tar
 	return 0;
 }
 
-static int rules_of(const struct cli *cli, const struct stat_config *config, struct tare_rules *rules,
-		    struct tare_err *err)
+static int rules_of(
+	const struct cli *cli, const struct stat_config *config, struct tare_rules *rules, struct tare_err *err)
 {
 	tare_rules_default(rules);
 	if (percentiles_of(config->percentiles, rules, err))
@@ -196,8 +196,8 @@ static int rules_of(const struct cli *cli, const struct stat_config *config, str
 	return 0;
 }
 
-static int add_source(struct stat_view *view, struct source *source, const char *path, size_t *added,
-		      struct tare_err *err)
+static int add_source(
+	struct stat_view *view, struct source *source, const char *path, size_t *added, struct tare_err *err)
 {
 	const struct tare_record *record;
 	int found;
@@ -222,12 +222,12 @@ static void open_sources_end(const struct open_sources *sources)
 }
 
 static int stat_files(struct cli *cli, const struct stat_config *config, int count, char **paths,
-		      const struct stat_layout *layout, struct tare_err *err)
+	const struct stat_layout *layout, struct tare_err *err)
 {
 	const struct source_rules source_rules = {.every_ns = config->every_ns,
-						  .lenient = config->lenient,
-						  .label = config->label,
-						  .round = config->round};
+		.lenient = config->lenient,
+		.label = config->label,
+		.round = config->round};
 	/* Rows point into their sources, which therefore stay open until the end. */
 	AUTO_CLEANUP(open_sources_end) struct open_sources sources = {0};
 	AUTO_CLEANUP(stat_view_end) struct stat_view *view = NULL;
@@ -239,7 +239,7 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 	if (!sources.source)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	if (rules_of(cli, config, &rules, err) || spans_of(config, &spans, err) ||
-	    stat_view_open(&rules, spans, &view, err))
+		stat_view_open(&rules, spans, &view, err))
 		return -1;
 	for (int i = 0; i < count; i++) {
 		if (source_open(paths[i], &source_rules, &sources.source[i], err))
@@ -249,8 +249,9 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 			return -1;
 	}
 	if (!added && (config->label || config->round))
-		return tare_fail(err, TARE_E_USAGE, "no round %s%s%s", config->label ? "with the label '" : "has this number",
-				 config->label ? config->label : "", config->label ? "'" : "");
+		return tare_fail(err, TARE_E_USAGE, "no round %s%s%s",
+			config->label ? "with the label '" : "has this number", config->label ? config->label : "",
+			config->label ? "'" : "");
 	if (stat_view_print(cli->out, view, layout, err))
 		return -1;
 	if (layout->format != &format_text || layout->columns)
@@ -263,7 +264,8 @@ static int stat_run(struct cli *cli, void *configuration, int operand_count, cha
 	const struct stat_config *config = configuration;
 	struct stat_layout layout = {.format = &format_text, .width = cli->columns, .columns = config->columns};
 	if (operand_count == 0)
-		return tare_fail(err, TARE_E_USAGE, "stat needs a FILE: a recording or a log of ping; see 'tare help stat'");
+		return tare_fail(
+			err, TARE_E_USAGE, "stat needs a FILE: a recording or a log of ping; see 'tare help stat'");
 	if (config->json && config->csv)
 		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
 	if (config->json)

@@ -105,7 +105,8 @@ static int terminal_columns(bool out_tty)
 	uint64_t columns = 0;
 	if (out_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
 		return size.ws_col;
-	if (text_set("COLUMNS") && parse_count(getenv("COLUMNS"), &columns, NULL) == 0 && columns > 0 && columns < 10000)
+	if (text_set("COLUMNS") && parse_count(getenv("COLUMNS"), &columns, NULL) == 0 && columns > 0 &&
+		columns < 10000)
 		return (int)columns;
 	return out_tty ? 80 : 0;
 }

@@ -25,7 +25,7 @@ struct source {
 	const struct source_rules *rules;
 	struct tare_recording *recording; /* one of the two is set */
 	struct import *import;
-	bool *run_seen; /* by place among the recording's runs */
+	bool *run_seen;     /* by place among the recording's runs */
 	char salvaged[512]; /* what was brought in from the spool of a run that died, or why not */
 };
 
@@ -58,8 +58,8 @@ static int open_recording(struct source *source, struct tare_err *err)
 {
 	struct tare_err why = {0};
 	if (session_salvage(source->path, source->salvaged, sizeof(source->salvaged), &why))
-		snprintf(source->salvaged, sizeof(source->salvaged), "what a killed run left could not be brought in: %.400s",
-			 why.text);
+		snprintf(source->salvaged, sizeof(source->salvaged),
+			"what a killed run left could not be brought in: %.400s", why.text);
 	return tare_recording_open(source->path, source->rules->lenient, &source->recording, err);
 }
 
@@ -135,7 +135,7 @@ bool source_damage(const struct source *source, char *buffer, size_t room)
 	if (damage.readable == damage.expected && !damage.reason[0])
 		return false;
 	text_add(&text, "%s: %" PRIu64 " of %" PRIu64 " samples are readable (%s)", source->path, damage.readable,
-		 damage.expected, damage.reason);
+		damage.expected, damage.reason);
 	return true;
 }
 

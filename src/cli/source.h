@@ -23,7 +23,7 @@ struct source_rules {
 
 /* path "-" is standard input, which can only be a log. Rules are borrowed. */
 int source_open(const char *path, const struct source_rules *rules, struct source **ret_source,
-		struct tare_err *err) TARE_MUST_USE;
+	struct tare_err *err) TARE_MUST_USE;
 void source_free(struct source *source); /* NULL is fine */
 /* A regular file, which may be opened a second time. */
 bool source_is_rereadable(const char *path);

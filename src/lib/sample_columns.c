@@ -7,11 +7,11 @@
 
 #define AT(record) ((const struct sample_at *)(record))
 
-static const char *const flag_names[] = {
-	"no_kernel_tx", "no_kernel_rx", "no_nic_tx", "no_nic_rx",  "impossible", "clock_step", "truncated",
-	"injected",	"skipped",	"batched",   "duplicated", "reordered",	 "guessed"};
-static const char *const cpu_names[TARE_CPU_PLACES] = {
-	[TARE_CPU_TX] = "cpu_tx", [TARE_CPU_RX] = "cpu_rx", [TARE_CPU_PEER_RX] = "cpu_peer_rx",
+static const char *const flag_names[] = {"no_kernel_tx", "no_kernel_rx", "no_nic_tx", "no_nic_rx", "impossible",
+	"clock_step", "truncated", "injected", "skipped", "batched", "duplicated", "reordered", "guessed"};
+static const char *const cpu_names[TARE_CPU_PLACES] = {[TARE_CPU_TX] = "cpu_tx",
+	[TARE_CPU_RX] = "cpu_rx",
+	[TARE_CPU_PEER_RX] = "cpu_peer_rx",
 	[TARE_CPU_PEER_TX] = "cpu_peer_tx"};
 static const char *const span_columns[TARE_SPAN_COUNT] = {
 #define X(id, name, from, to, help) [TARE_SPAN_##id] = name "_ns",
@@ -92,8 +92,8 @@ static struct cell get_flags(const void *record, const struct column *column)
 	for (size_t bit = 0; set >> bit && bit < sizeof(flag_names) / sizeof(flag_names[0]); bit++) {
 		if (!(set >> bit & 1))
 			continue;
-		int added = snprintf(at->scratch + used, SAMPLE_SCRATCH_BYTES - used, "%s%s", used ? " " : "",
-				     flag_names[bit]);
+		int added = snprintf(
+			at->scratch + used, SAMPLE_SCRATCH_BYTES - used, "%s%s", used ? " " : "", flag_names[bit]);
 		used += (size_t)added < SAMPLE_SCRATCH_BYTES - used ? (size_t)added : 0;
 	}
 	return cell_text(at->scratch);
@@ -127,11 +127,11 @@ void sample_parts_add(struct sample_parts *parts, const struct tare_record *reco
 static struct column span_column(unsigned span)
 {
 	return (struct column){.name = span_columns[span],
-			       .heading = span_columns[span],
-			       .help = tare_span_help((enum tare_span)span),
-			       .unit = UNIT_NS,
-			       .get = get_span,
-			       .index = span};
+		.heading = span_columns[span],
+		.help = tare_span_help((enum tare_span)span),
+		.unit = UNIT_NS,
+		.get = get_span,
+		.index = span};
 }
 
 size_t sample_table_columns(const struct sample_parts *parts, struct column ret_columns[SAMPLE_COLUMNS_MAX])
@@ -143,7 +143,8 @@ size_t sample_table_columns(const struct sample_parts *parts, struct column ret_
 		{"target", "target", "what was asked, as a URL", .get = get_target, .is_text = true},
 		{"seq", "seq", "number of the request within its round and target, from 0", .get = get_seq},
 		{"fate", "fate", "what became of it", .get = get_fate, .is_text = true},
-		{"due_ns", "due", "when the schedule called for it, since the run's epoch", .unit = UNIT_NS, .get = get_due},
+		{"due_ns", "due", "when the schedule called for it, since the run's epoch", .unit = UNIT_NS,
+			.get = get_due},
 	};
 	static const struct column after[] = {
 		{"flags", "flags", "names of its flags, separated by blanks", .get = get_flags, .is_text = true},
@@ -166,10 +167,10 @@ size_t sample_table_columns(const struct sample_parts *parts, struct column ret_
 	for (unsigned i = 0; i < TARE_CPU_PLACES; i++) {
 		if (parts->cpus >> i & 1)
 			ret_columns[count++] = (struct column){.name = cpu_names[i],
-							       .heading = cpu_names[i],
-							       .help = "CPU at that moment",
-							       .get = get_cpu,
-							       .index = i};
+				.heading = cpu_names[i],
+				.help = "CPU at that moment",
+				.get = get_cpu,
+				.index = i};
 	}
 	for (size_t i = 0; i < sizeof(after) / sizeof(after[0]); i++)
 		ret_columns[count++] = after[i];

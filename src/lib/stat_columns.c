@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 
-#define ROW(record) ((const struct tare_row *)(record))
+#define ROW(record)                  ((const struct tare_row *)(record))
 #define MEMBER(type, record, column) (*(type const *)((const char *)(record) + (column)->index))
 
 static struct cell get_text(const void *record, const struct column *column)
@@ -62,7 +62,7 @@ static struct cell get_request(const void *record, const struct column *column)
 {
 	/* First requests belong to a round; a merged row has many of them. */
 	return duration(ROW(record), MEMBER(int64_t, record, column),
-			ROW(record)->round ? CELL_NOT_MEASURED : CELL_NOT_APPLICABLE);
+		ROW(record)->round ? CELL_NOT_MEASURED : CELL_NOT_APPLICABLE);
 }
 
 static struct cell get_figure(const void *record, const struct column *column)
@@ -82,11 +82,20 @@ static struct cell get_ranked(const void *record, const struct column *column)
 	return cell;
 }
 
+/* The time between two sends is no delay: a limit made from rtt says nothing about it. */
+static struct cell get_stalls(const void *record, const struct column *column)
+{
+	(void)column;
+	return ROW(record)->span == TARE_SPAN_GAP ? cell_absent(CELL_NOT_APPLICABLE) : cell_count(ROW(record)->stalls);
+}
+
 static struct cell get_stall_limit(const void *record, const struct column *column)
 {
 	(void)column;
 	/* The limit is 10 x p50 or a given one: it has no step of its own. */
 	int64_t limit_ns = ROW(record)->stall_limit_ns;
+	if (ROW(record)->span == TARE_SPAN_GAP)
+		return cell_absent(CELL_NOT_APPLICABLE);
 	return limit_ns == TARE_NO_TIME ? cell_absent(CELL_NOT_MEASURED) : cell_integer(limit_ns);
 }
 
@@ -128,10 +137,9 @@ static const struct column before_percentiles[] = {
 static const struct column after_percentiles[] = {
 	{"max_ns", "max", "largest value", .unit = UNIT_NS, .get = get_figure, AT(max_ns)},
 	{"pdv_ns", "pdv", "p99.9 - min, packet delay variation (RFC 5481)", .unit = UNIT_NS, .get = get_figure,
-	 AT(pdv_ns)},
-	{"stalls", "stalls", "values above the stall limit", .get = get_count, AT(stalls)},
-	{"stall_limit_ns", "stall limit", "what counts as a stall", .unit = UNIT_NS, .get = get_stall_limit,
-	 AT(stall_limit_ns)},
+		AT(pdv_ns)},
+	{"stalls", "stalls", "values above the stall limit", .get = get_stalls},
+	{"stall_limit_ns", "stall limit", "what counts as a stall", .unit = UNIT_NS, .get = get_stall_limit},
 };
 
 enum {
@@ -142,7 +150,7 @@ enum {
 struct stat_columns {
 	struct tare_percentile percentile[TARE_PERCENTILES_MAX];
 	struct {
-		char name[32], heading[24];
+		char name[32], heading[24], behind[32], grade[32];
 	} text[TARE_PERCENTILES_MAX];
 	struct column table[BEFORE + 3 * TARE_PERCENTILES_MAX + AFTER];
 	size_t count;
@@ -166,8 +174,12 @@ int stat_columns_open(const struct tare_rules *rules, struct stat_columns **ret_
 	for (size_t i = 0; i < percentiles; i++) {
 		columns->percentile[i] = rules->percentile[i];
 		snprintf(columns->text[i].name, sizeof(columns->text[i].name), "%s_ns", columns->percentile[i].key);
-		snprintf(columns->text[i].heading, sizeof(columns->text[i].heading), "p%s",
-			 columns->percentile[i].text);
+		snprintf(columns->text[i].behind, sizeof(columns->text[i].behind), "behind.%s",
+			columns->percentile[i].key);
+		snprintf(
+			columns->text[i].grade, sizeof(columns->text[i].grade), "grade.%s", columns->percentile[i].key);
+		snprintf(
+			columns->text[i].heading, sizeof(columns->text[i].heading), "p%s", columns->percentile[i].text);
 		add(columns, &(struct column){.name = columns->text[i].name,
 				     .heading = columns->text[i].heading,
 				     .help = "value of rank ceil(p x n); null without a value behind it",
@@ -181,7 +193,7 @@ int stat_columns_open(const struct tare_rules *rules, struct stat_columns **ret_
 		bool is_grade = i >= percentiles;
 		size_t at = is_grade ? i - percentiles : i;
 		add(columns, &(struct column){.name = columns->percentile[at].key,
-				     .heading = columns->percentile[at].key,
+				     .heading = is_grade ? columns->text[at].grade : columns->text[at].behind,
 				     .help = is_grade ? "none, weak (1-9 behind), thin (10-99), solid (100 or more)"
 						      : "values above that rank",
 				     .group = is_grade ? "grade" : "behind",

@@ -31,7 +31,7 @@ static void place(struct column *chosen, size_t count, const struct column *colu
 }
 
 int report_choose(const struct column *columns, size_t count, const char *list, struct column *ret_chosen, size_t room,
-		  size_t *ret_count, struct tare_err *err)
+	size_t *ret_count, struct tare_err *err)
 {
 	size_t chosen = 0;
 	for (const char *at = list;;) {

@@ -28,7 +28,7 @@ void scale_format(const struct scale *scale, int64_t ns, int64_t resolution_ns, 
 
 /* ---- sentences ---- */
 
-/* Prints made-harmless text, broken at blanks before `width` columns (0: none), later lines indented by two. */
+/* One line of made-harmless text, broken at blanks before `width` columns (0: never), later lines indented by two. */
 void report_sentence(FILE *out, int width, const char *format, ...) TARE_PRINTF(3, 4);
 
 /* ---- tables ---- */
@@ -39,7 +39,7 @@ struct report {
 	FILE *out;
 	const struct column *columns;
 	size_t column_count;
-	const char *schema;        /* JSON: "tare.stat/1" */
+	const char *schema; /* JSON: "tare.stat/1" */
 	/* The rest is for text. */
 	int width;                 /* columns of the terminal, 0: any */
 	const struct scale *scale; /* NULL: chosen from the smallest duration in the table */
@@ -69,4 +69,4 @@ void report_free(struct report *report);
  * places; text that is no column is refused with the nearest name.
  */
 int report_choose(const struct column *columns, size_t count, const char *list, struct column *ret_chosen, size_t room,
-		  size_t *ret_count, struct tare_err *err) TARE_MUST_USE;
+	size_t *ret_count, struct tare_err *err) TARE_MUST_USE;

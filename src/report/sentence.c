@@ -50,13 +50,8 @@ void report_sentence(FILE *out, int width, const char *format, ...)
 		text = NULL;
 		return;
 	}
-	AUTO_FREE char *safe = utf8_safe(text, "\n");
-	char *line = safe;
-	while (line && *line) {
-		size_t bytes = strcspn(line, "\n");
-		char *next = line[bytes] ? line + bytes + 1 : line + bytes;
-		line[bytes] = 0;
-		write_line(out, width, line);
-		line = next;
-	}
+	/* Not even line feeds: a label must not look like a sentence of ours. */
+	AUTO_FREE char *safe = utf8_safe(text, "");
+	if (safe)
+		write_line(out, width, safe);
 }

@@ -46,7 +46,7 @@ static void take_reasons(struct stat_note *note, const struct tare_series *serie
 		bool skipped = series->flags && series->flags[i] & TARE_FLAG_SKIPPED;
 		if (fate == TARE_ERROR || (fate == TARE_NOT_SENT && !skipped))
 			add_reason(note, series->reason ? series->reason[i] : 0, fate == TARE_ERROR,
-				   fate == TARE_NOT_SENT);
+				fate == TARE_NOT_SENT);
 	}
 }
 
@@ -61,16 +61,18 @@ static uint64_t flagged_missing(const struct stat_note *note, unsigned flag)
 /* Transmit stamps belong to what was sent, all others to what was answered. */
 static void take_stamps(struct stat_note *note, const struct tare_record *record)
 {
-	static const unsigned missing_flag[TARE_STAGE_COUNT] = {
-		[TARE_STAGE_KERNEL_TX] = TARE_FLAG_NO_KERNEL_TX, [TARE_STAGE_KERNEL_RX] = TARE_FLAG_NO_KERNEL_RX,
-		[TARE_STAGE_NIC_TX] = TARE_FLAG_NO_NIC_TX,	 [TARE_STAGE_NIC_RX] = TARE_FLAG_NO_NIC_RX};
+	static const unsigned missing_flag[TARE_STAGE_COUNT] = {[TARE_STAGE_KERNEL_TX] = TARE_FLAG_NO_KERNEL_TX,
+		[TARE_STAGE_KERNEL_RX] = TARE_FLAG_NO_KERNEL_RX,
+		[TARE_STAGE_NIC_TX] = TARE_FLAG_NO_NIC_TX,
+		[TARE_STAGE_NIC_RX] = TARE_FLAG_NO_NIC_RX};
 	const struct tare_series *series = &record->series;
 	uint64_t answered = note->fates.count[TARE_ANSWERED] + note->fates.count[TARE_OVERDUE];
 
 	for (unsigned stage = 0; stage < TARE_STAGE_COUNT; stage++) {
 		if (!(record->beside.stamps_asked >> stage & 1) || stage == TARE_STAGE_DUE)
 			continue;
-		bool on_send = stage == TARE_STAGE_USER_TX || stage == TARE_STAGE_KERNEL_TX || stage == TARE_STAGE_NIC_TX;
+		bool on_send =
+			stage == TARE_STAGE_USER_TX || stage == TARE_STAGE_KERNEL_TX || stage == TARE_STAGE_NIC_TX;
 		note->stamp_asked[stage] = on_send ? note->fates.sent : answered;
 		if (!series->at_ns[stage])
 			note->stamp_missing[stage] = note->stamp_asked[stage];

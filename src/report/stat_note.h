@@ -21,7 +21,7 @@ struct stat_note {
 	uint64_t requests;
 	uint64_t stamp_missing[TARE_STAGE_COUNT]; /* asked for, not there in a request that should have it */
 	uint64_t stamp_asked[TARE_STAGE_COUNT];
-	uint64_t flagged[NOTE_FLAGS];             /* samples by flag bit */
+	uint64_t flagged[NOTE_FLAGS]; /* samples by flag bit */
 	struct {
 		uint16_t reason;
 		uint64_t errors, not_sent;
@@ -46,4 +46,4 @@ struct stat_block {
 void stat_head_line(FILE *out, int width, const struct stat_block *block);
 /* The sentences under a block. */
 void stat_sentences(FILE *out, int width, const struct stat_block *block, const struct tare_rules *rules,
-		    const struct scale *scale);
+	const struct scale *scale);

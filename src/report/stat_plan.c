@@ -47,7 +47,7 @@ static size_t group_of(struct stat_plan *plan, const struct tare_row *row)
 	for (size_t i = plan->group_count; i-- > 0;) {
 		const struct stat_group *group = &plan->groups[i];
 		if (group->run == row->run && stat_same_text(group->file, row->file) &&
-		    stat_same_text(group->target, row->target) && stat_same_text(group->kind, row->kind))
+			stat_same_text(group->target, row->target) && stat_same_text(group->kind, row->kind))
 			return i;
 	}
 	return SIZE_MAX;
@@ -125,7 +125,7 @@ static void fill_plan(struct stat_plan *plan, const struct stat_view *view, cons
 }
 
 int stat_plan_make(struct stat_plan *ret_plan, const struct stat_view *view, const struct tare_row *rows, size_t count,
-		   struct tare_err *err)
+	struct tare_err *err)
 {
 	struct stat_plan plan = {0};
 	plan.blocks = calloc(count + 1, sizeof(*plan.blocks));

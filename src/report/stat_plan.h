@@ -38,7 +38,7 @@ struct stat_plan {
 
 /* rows: of tare_stat_rows for this view; they and the view must outlive the plan. */
 int stat_plan_make(struct stat_plan *ret_plan, const struct stat_view *view, const struct tare_row *rows, size_t count,
-		   struct tare_err *err) TARE_MUST_USE;
+	struct tare_err *err) TARE_MUST_USE;
 void stat_plan_end(struct stat_plan *plan);
 /* "rtt", " late", "  residence": a span's name under what it is a part of. */
 const char *stat_tree_label(enum tare_span span);

@@ -82,22 +82,23 @@ static void say_first(const struct saying *say, const struct stat_block *block, 
 	for (uint32_t i = 0; i < rules->percentiles; i++) {
 		const struct tare_ranked *median = &row->ranked[i];
 		if (strcmp(rules->percentile[i].text, "50") == 0 && median->value_ns > 0)
-			snprintf(ratio, sizeof(ratio), " (%.1f x p50)", (double)row->first_ns / (double)median->value_ns);
+			snprintf(ratio, sizeof(ratio), " (%.1f x p50)",
+				(double)row->first_ns / (double)median->value_ns);
 	}
 	if (row->second_ns == TARE_NO_TIME) {
 		report_sentence(say->out, say->width, "first request %s%s: %s.", first, ratio,
-				warmup > 0 ? "kept apart" : "counted");
+			warmup > 0 ? "kept apart" : "counted");
 		return;
 	}
 	figure(say->scale, row, row->second_ns, second);
 	if (warmup == 1)
 		report_sentence(say->out, say->width, "first request %s%s: kept apart; second %s: counted.", first,
-				ratio, second);
+			ratio, second);
 	else
 		report_sentence(say->out, say->width, "first request %s%s, second %s: %s.", first, ratio, second,
-				warmup == 0  ? "counted"
-				: warmup > 2 ? "kept apart with the rest of the warm-up"
-					     : "kept apart");
+			warmup == 0  ? "counted"
+			: warmup > 2 ? "kept apart with the rest of the warm-up"
+				     : "kept apart");
 }
 
 /* The highest percentile that may be read and still lies below the stalls, or NULL. */
@@ -127,18 +128,17 @@ static void say_stalls(const struct saying *say, const struct stat_block *block,
 		if (p)
 			snprintf(blind, sizeof(blind), "; p%s does not see %s", p, row->stalls == 1 ? "it" : "them");
 		report_sentence(say->out, say->width, "%" PRIu64 " %s above %s, %s of requests%s.", row->stalls,
-				row->stalls == 1 ? "stall" : "stalls",
-				row->stall_limit_ns == TARE_NO_TIME ? "the limit of its round"
-								    : figure(say->scale, row, row->stall_limit_ns, limit),
-				percent(row->stalls, row->n, share), blind);
+			row->stalls == 1 ? "stall" : "stalls",
+			row->stall_limit_ns == TARE_NO_TIME ? "the limits of their rounds"
+							    : figure(say->scale, row, row->stall_limit_ns, limit),
+			percent(row->stalls, row->n, share), blind);
 	}
 	if (late && late->stalls > 0) {
 		report_sentence(say->out, say->width,
-				"%" PRIu64 " %s left later than %s: that is our side, and rtt does not see it.",
-				late->stalls, late->stalls == 1 ? "request" : "requests",
-				late->stall_limit_ns == TARE_NO_TIME
-					? "the stall limit of its round"
-					: figure(say->scale, late, late->stall_limit_ns, limit));
+			"%" PRIu64 " %s left later than %s: that is our side, and rtt does not see it.", late->stalls,
+			late->stalls == 1 ? "request" : "requests",
+			late->stall_limit_ns == TARE_NO_TIME ? "the stall limits of their rounds"
+							     : figure(say->scale, late, late->stall_limit_ns, limit));
 	}
 }
 
@@ -146,7 +146,7 @@ static void say_stalls(const struct saying *say, const struct stat_block *block,
 static void add_reason(struct text *text, uint16_t reason, uint64_t count, bool first)
 {
 	text_add(text, "%s%" PRIu64 " x %s", first ? "" : ", ", count,
-		 reason ? strerrordesc_np(reason) ? strerrordesc_np(reason) : "unknown error" : "for a reason not told");
+		reason ? strerrordesc_np(reason) ? strerrordesc_np(reason) : "unknown error" : "for a reason not told");
 	if (reason && strerrorname_np(reason))
 		text_add(text, " (%s)", strerrorname_np(reason));
 }
@@ -163,8 +163,8 @@ static void say_errors(const struct saying *say, const struct stat_note *note)
 		}
 		if (text.used)
 			report_sentence(say->out, say->width, "%s: %s%s.",
-					not_sent ? "not accepted by the kernel" : "refused by the network", line,
-					text.cut || note->other_reasons ? ", …" : "");
+				not_sent ? "not accepted by the kernel" : "refused by the network", line,
+				text.cut || note->other_reasons ? ", …" : "");
 	}
 }
 
@@ -182,12 +182,13 @@ static void say_fates(const struct saying *say, const struct stat_block *block)
 
 	if (row->overdue) {
 		format_duration(block->note ? block->note->round->timeout_ns : 0, timeout, sizeof(timeout));
-		report_sentence(say->out, say->width, "%" PRIu64 " answered after the timeout%s%s: counted, with the time taken.",
-				row->overdue, block->note ? " of " : "", block->note ? timeout : "");
+		report_sentence(say->out, say->width,
+			"%" PRIu64 " answered after the timeout%s%s: counted, with the time taken.", row->overdue,
+			block->note ? " of " : "", block->note ? timeout : "");
 	}
 	if (row->lost && row->n)
-		report_sentence(say->out, say->width, "percentiles are over the %" PRIu64 " received; what was lost is in none.",
-				row->n);
+		report_sentence(say->out, say->width,
+			"percentiles are over the %" PRIu64 " received; what was lost is in none.", row->n);
 	if (row->n == 0 && row->sent)
 		report_sentence(say->out, say->width, "nothing was counted: no figure can be given.");
 	if (row->duplicate)
@@ -206,11 +207,11 @@ static void say_stamps(const struct saying *say, const struct stat_note *note)
 		uint64_t missing = note->stamp_missing[stage], asked = note->stamp_asked[stage];
 		const char *name = tare_stage_name((enum tare_stage)stage);
 		if (missing && missing == asked)
-			report_sentence(say->out, say->width, "stamp %s: asked for, none of %" PRIu64 " arrived.", name, asked);
+			report_sentence(
+				say->out, say->width, "stamp %s: asked for, none of %" PRIu64 " arrived.", name, asked);
 		else if (missing)
 			report_sentence(say->out, say->width,
-					"stamp %s: %" PRIu64 " of %" PRIu64 " asked for did not arrive.", name, missing,
-					asked);
+				"stamp %s: %" PRIu64 " of %" PRIu64 " asked for did not arrive.", name, missing, asked);
 	}
 }
 
@@ -221,24 +222,26 @@ static uint64_t flagged(const struct stat_note *note, unsigned flag)
 
 static void say_flags(const struct saying *say, const struct stat_note *note)
 {
-	say_count(say, flagged(note, TARE_FLAG_SKIPPED), "slot was skipped as too late", "slots were skipped as too late");
+	say_count(say, flagged(note, TARE_FLAG_SKIPPED), "slot was skipped as too late",
+		"slots were skipped as too late");
 	say_count(say, flagged(note, TARE_FLAG_IMPOSSIBLE), "request had a stamp out of order, which was dropped",
-		  "requests had stamps out of order, which were dropped");
+		"requests had stamps out of order, which were dropped");
 	say_count(say, flagged(note, TARE_FLAG_CLOCK_STEP),
-		  "request lies at a step of the wall clock: its kernel stamps were dropped",
-		  "requests lie at a step of the wall clock: their kernel stamps were dropped");
+		"request lies at a step of the wall clock: its kernel stamps were dropped",
+		"requests lie at a step of the wall clock: their kernel stamps were dropped");
 	say_count(say, flagged(note, TARE_FLAG_TRUNCATED), "reply came with its control data cut",
-		  "replies came with their control data cut");
+		"replies came with their control data cut");
 	say_count(say, flagged(note, TARE_FLAG_INJECTED), "request was held by the responder on purpose",
-		  "requests were held by the responder on purpose");
-	say_count(say, flagged(note, TARE_FLAG_GUESSED), "error message named no request: the oldest open one was taken",
-		  "error messages named no request: the oldest open ones were taken");
+		"requests were held by the responder on purpose");
+	say_count(say, flagged(note, TARE_FLAG_GUESSED),
+		"error message named no request: the oldest open one was taken",
+		"error messages named no request: the oldest open ones were taken");
 	say_count(say, note->foreign_errors, "error message fitted no open request",
-		  "error messages fitted no open request");
+		"error messages fitted no open request");
 }
 
-void stat_sentences(FILE *out, int width, const struct stat_block *block, const struct tare_rules *rules,
-		    const struct scale *scale)
+void stat_sentences(
+	FILE *out, int width, const struct stat_block *block, const struct tare_rules *rules, const struct scale *scale)
 {
 	struct saying say = {.out = out, .width = width, .scale = scale};
 	say_first(&say, block, rules);

@@ -17,11 +17,12 @@
 enum {
 	ROUNDS_IN_FULL = 3, /* more rounds than these become a line each */
 	SAID_PER_TABLE = 8,
+	SENTENCE_WIDTH = 100, /* where the output is no terminal */
 };
 
 struct painter {
 	FILE *out;
-	int width;
+	int width, sentence_width;
 	const struct stat_view *view;
 	const struct scale *scale;
 	const struct column *columns;
@@ -59,8 +60,10 @@ static struct cell get_tree_label(const void *record, const struct column *colum
 	return cell_text(stat_tree_label(((const struct tare_row *)record)->span));
 }
 
-static const struct column tree_column = {
-	.name = "tree", .heading = "span", .help = "span, under what it is a part of", .is_text = true,
+static const struct column tree_column = {.name = "tree",
+	.heading = "span",
+	.help = "span, under what it is a part of",
+	.is_text = true,
 	.get = get_tree_label};
 
 struct choice {
@@ -92,14 +95,14 @@ static void note_marks(struct painter *painter, uint32_t percentile, const struc
 }
 
 static int paint_table(struct painter *painter, const struct choice *choice, const char *corner,
-		       const struct tare_row *const *rows, size_t count, struct tare_err *err)
+	const struct tare_row *const *rows, size_t count, struct tare_err *err)
 {
 	struct report report = {.out = painter->out,
-				.columns = choice->column,
-				.column_count = choice->count,
-				.width = painter->width,
-				.scale = painter->scale,
-				.corner = corner};
+		.columns = choice->column,
+		.column_count = choice->count,
+		.width = painter->width,
+		.scale = painter->scale,
+		.corner = corner};
 	int failed = format_text.begin(&report, err);
 	for (size_t i = 0; i < count && !failed; i++)
 		failed = format_text.row(&report, rows[i], err);
@@ -141,8 +144,7 @@ static bool in_rounds(const struct tare_rules *rules, uint32_t at)
 	return at != 1 && at != 4;
 }
 
-static int paint_rounds(struct painter *painter, const struct tare_row *const *rows, size_t count,
-			struct tare_err *err)
+static int paint_rounds(struct painter *painter, const struct tare_row *const *rows, size_t count, struct tare_err *err)
 {
 	const struct tare_rules *rules = &painter->view->rules;
 	struct choice choice = {.count = 0};
@@ -179,27 +181,27 @@ static void start_block(struct painter *painter)
 	painter->started = true;
 }
 
-/* Which file, run and round, as far as that is in doubt. */
-static void paint_context(struct painter *painter, const struct stat_plan *plan, const struct stat_placed *placed)
+/* Which file, run and round, as far as that is in doubt; placed NULL: file and run only. */
+static void paint_context(struct painter *painter, const struct stat_plan *plan, const struct stat_placed *placed,
+	const struct tare_row *row)
 {
 	char line[700];
 	struct text text = TEXT_IN(line);
-	const struct tare_row *row = placed->block.row[0];
-	const struct stat_group *group = placed->group == SIZE_MAX ? NULL : &plan->groups[placed->group];
+	const struct stat_group *group = placed && placed->group != SIZE_MAX ? &plan->groups[placed->group] : NULL;
 	if (plan->many_files && row->file)
 		text_add(&text, "%s", row->file);
 	if (plan->many_runs && row->run)
 		text_add(&text, "%srun %" PRId64, text.used ? ", " : "", row->run);
-	if (placed->placing == STAT_RUNS)
+	if (placed && placed->placing == STAT_RUNS)
 		text_add(&text, "%sall runs", text.used ? ", " : "");
-	else if (placed->placing == STAT_ROUNDS)
+	else if (placed && placed->placing == STAT_ROUNDS)
 		text_add(&text, "%sall %zu rounds", text.used ? ", " : "", group ? group->series : 0);
-	else if (group && group->series > 1)
+	else if (group && (group->series > 1 || row->round > 1))
 		text_add(&text, "%sround %" PRIu32, text.used ? ", " : "", row->round);
-	if (row->label && row->label[0])
+	if (placed && row->label && row->label[0])
 		text_add(&text, "%s%s", text.used ? ", " : "", row->label);
 	if (text.used)
-		report_sentence(painter->out, painter->width, "%s", line);
+		report_sentence(painter->out, painter->sentence_width, "%s", line);
 }
 
 static void paint_said(struct painter *painter, size_t note, bool above, bool with_round, size_t *told)
@@ -211,10 +213,10 @@ static void paint_said(struct painter *painter, size_t note, bool above, bool wi
 		if ((*told)++ >= SAID_PER_TABLE)
 			continue;
 		if (with_round)
-			report_sentence(painter->out, painter->width, "round %" PRIu32 ": %s.",
-					painter->view->notes[note].round->number, said->text);
+			report_sentence(painter->out, painter->sentence_width, "round %" PRIu32 ": %s.",
+				painter->view->notes[note].round->number, said->text);
 		else
-			report_sentence(painter->out, painter->width, "%s.", said->text);
+			report_sentence(painter->out, painter->sentence_width, "%s.", said->text);
 	}
 }
 
@@ -224,19 +226,19 @@ static void paint_untold(struct painter *painter, size_t told)
 		fprintf(painter->out, "and %zu more of these sentences.\n", told - SAID_PER_TABLE);
 }
 
-static int paint_block(struct painter *painter, const struct stat_plan *plan, const struct stat_placed *placed,
-		       struct tare_err *err)
+static int paint_block(
+	struct painter *painter, const struct stat_plan *plan, const struct stat_placed *placed, struct tare_err *err)
 {
 	size_t above = 0, under = 0;
 	start_block(painter);
-	paint_context(painter, plan, placed);
-	stat_head_line(painter->out, painter->width, &placed->block);
+	paint_context(painter, plan, placed, placed->block.row[0]);
+	stat_head_line(painter->out, painter->sentence_width, &placed->block);
 	if (placed->placing == STAT_SERIES)
 		paint_said(painter, placed->note, true, false, &above);
 	paint_untold(painter, above);
 	if (paint_spans(painter, &placed->block, err))
 		return -1;
-	stat_sentences(painter->out, painter->width, &placed->block, &painter->view->rules, painter->scale);
+	stat_sentences(painter->out, painter->sentence_width, &placed->block, &painter->view->rules, painter->scale);
 	if (placed->placing == STAT_SERIES)
 		paint_said(painter, placed->note, false, false, &under);
 	paint_untold(painter, under);
@@ -260,10 +262,9 @@ static int paint_many(struct painter *painter, const struct stat_plan *plan, siz
 	if (!first)
 		return 0;
 	start_block(painter);
-	report_sentence(painter->out, painter->width, "%s%s%s   %zu rounds; %s in %s",
-			plan->many_files && rows[0]->file ? rows[0]->file : "",
-			plan->many_files && rows[0]->file ? ", " : "", rows[0]->target ? rows[0]->target : "", count,
-			tare_span_name(rows[0]->span), painter->scale->unit);
+	paint_context(painter, plan, NULL, rows[0]);
+	report_sentence(painter->out, painter->sentence_width, "%s   %zu rounds; %s in %s",
+		rows[0]->target ? rows[0]->target : "", count, tare_span_name(rows[0]->span), painter->scale->unit);
 	paint_said(painter, first->note, true, false, &told);
 	if (paint_rounds(painter, rows, count, err))
 		return -1;
@@ -316,18 +317,19 @@ static void paint_legend(const struct painter *painter)
 		const struct tare_percentile *p = &rules->percentile[i];
 		if (!((painter->weak | painter->none) >> i & 1) || p->num == p->den)
 			continue;
-		text_add(&text, "%s p%s needs %" PRIu64 "%s", text.used == marks ? "" : ",", p->text, tare_needed(p, 10),
-			 text.used == marks ? " requests" : "");
+		text_add(&text, "%s p%s needs %" PRIu64 "%s", text.used == marks ? "" : ",", p->text,
+			tare_needed(p, 10), text.used == marks ? " requests" : "");
 	}
 	if (text.used > marks)
 		text_add(&text, "; ten times as many for 100 behind.");
-	report_sentence(painter->out, painter->width, "%s", line);
+	report_sentence(painter->out, painter->sentence_width, "%s", line);
 }
 
 int stat_text_print(FILE *out, int width, const struct stat_view *view, const struct tare_row *rows, size_t count,
-		    struct tare_err *err)
+	struct tare_err *err)
 {
 	struct painter painter = {.out = out, .width = width, .view = view};
+	painter.sentence_width = width > 0 ? width : SENTENCE_WIDTH;
 	AUTO_CLEANUP(stat_plan_end) struct stat_plan plan = {0};
 	if (stat_plan_make(&plan, view, rows, count, err))
 		return -1;
@@ -338,6 +340,6 @@ int stat_text_print(FILE *out, int width, const struct stat_view *view, const st
 	if (painter.weak || painter.none || painter.not_measured || view->remark_count)
 		start_block(&painter);
 	paint_legend(&painter);
-	stat_view_remarks(out, width, view);
+	stat_view_remarks(out, painter.sentence_width, view);
 	return 0;
 }

@@ -40,8 +40,8 @@ uint32_t stat_view_usual_spans(void)
 	       1u << TARE_SPAN_STACK | 1u << TARE_SPAN_RESIDENCE | 1u << TARE_SPAN_WAKE | 1u << TARE_SPAN_GAP;
 }
 
-int stat_view_open(const struct tare_rules *rules, uint32_t span_mask, struct stat_view **ret_view,
-		   struct tare_err *err)
+int stat_view_open(
+	const struct tare_rules *rules, uint32_t span_mask, struct stat_view **ret_view, struct tare_err *err)
 {
 	struct stat_view *view = calloc(1, sizeof(*view));
 	if (!view)
@@ -96,8 +96,8 @@ int stat_view_remark(struct stat_view *view, const char *text, struct tare_err *
 	return 0;
 }
 
-int stat_view_say(struct stat_view *view, const char *file, uint32_t round, bool above, const char *text,
-		  struct tare_err *err)
+int stat_view_say(
+	struct stat_view *view, const char *file, uint32_t round, bool above, const char *text, struct tare_err *err)
 {
 	size_t at = view->note_count;
 	while (at-- > 0) {
@@ -133,8 +133,8 @@ static const char *status_words(enum tare_run_status status)
 	return NULL;
 }
 
-int stat_view_run(struct stat_view *view, const char *file, const struct tare_run *run,
-		  const struct tare_event *events, size_t event_count, struct tare_err *err)
+int stat_view_run(struct stat_view *view, const char *file, const struct tare_run *run, const struct tare_event *events,
+	size_t event_count, struct tare_err *err)
 {
 	const char *words = status_words(run->status);
 	char line[700], name[300];
@@ -170,7 +170,7 @@ void stat_view_remarks(FILE *out, int width, const struct stat_view *view)
 }
 
 static int print_flat(FILE *out, const struct stat_view *view, const struct stat_layout *layout,
-		      const struct tare_row *rows, size_t count, struct tare_err *err)
+	const struct tare_row *rows, size_t count, struct tare_err *err)
 {
 	struct column chosen[CHOSEN_MAX];
 	size_t columns;
@@ -178,8 +178,8 @@ static int print_flat(FILE *out, const struct stat_view *view, const struct stat
 	report.columns = stat_columns_table(view->columns, &columns);
 	report.column_count = columns;
 	if (layout->columns) {
-		if (report_choose(report.columns, columns, layout->columns, chosen, CHOSEN_MAX, &report.column_count,
-				  err))
+		if (report_choose(
+			    report.columns, columns, layout->columns, chosen, CHOSEN_MAX, &report.column_count, err))
 			return -1;
 		report.columns = chosen;
 	}

@@ -16,8 +16,8 @@ struct stat_view;
 
 /* `span_mask`: 1 << enum tare_span for every row wanted under rtt. */
 int stat_view_open(const struct tare_rules *rules, uint32_t span_mask, struct stat_view **ret_view,
-		   struct tare_err *err) TARE_MUST_USE;
-void stat_view_free(struct stat_view *view); /* NULL is fine */
+	struct tare_err *err) TARE_MUST_USE;
+void stat_view_free(struct stat_view *view);                    /* NULL is fine */
 static inline void stat_view_end(struct stat_view *const *view) /* for AUTO_CLEANUP */
 {
 	stat_view_free(*view);
@@ -27,14 +27,14 @@ static inline void stat_view_end(struct stat_view *const *view) /* for AUTO_CLEA
 uint32_t stat_view_usual_spans(void);
 
 /* file: as given by the user; NULL for a live run. */
-int stat_view_add(struct stat_view *view, const char *file, const struct tare_record *record,
-		  struct tare_err *err) TARE_MUST_USE;
+int stat_view_add(
+	struct stat_view *view, const char *file, const struct tare_record *record, struct tare_err *err) TARE_MUST_USE;
 /* How a run ended, and what happened in it; texts are copied. */
-int stat_view_run(struct stat_view *view, const char *file, const struct tare_run *run,
-		  const struct tare_event *events, size_t event_count, struct tare_err *err) TARE_MUST_USE;
+int stat_view_run(struct stat_view *view, const char *file, const struct tare_run *run, const struct tare_event *events,
+	size_t event_count, struct tare_err *err) TARE_MUST_USE;
 /* A sentence (lower case, no full stop) about one round of a file, above or under its table; the text is copied. */
 int stat_view_say(struct stat_view *view, const char *file, uint32_t round, bool above, const char *text,
-		  struct tare_err *err) TARE_MUST_USE;
+	struct tare_err *err) TARE_MUST_USE;
 /* The same about a whole file or run: what a damaged file withheld. */
 int stat_view_remark(struct stat_view *view, const char *text, struct tare_err *err) TARE_MUST_USE;
 
@@ -45,7 +45,7 @@ struct stat_layout {
 };
 
 /* Text comes with its sentences; other formats hold rows only, see stat_view_remarks. */
-int stat_view_print(FILE *out, struct stat_view *view, const struct stat_layout *layout,
-		    struct tare_err *err) TARE_MUST_USE;
+int stat_view_print(
+	FILE *out, struct stat_view *view, const struct stat_layout *layout, struct tare_err *err) TARE_MUST_USE;
 /* Sentences about files and runs, not about figures: unfinished, cut off, clock steps. */
 void stat_view_remarks(FILE *out, int width, const struct stat_view *view);

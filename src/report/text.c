@@ -54,8 +54,10 @@ static int text_begin(struct report *report, struct tare_err *err)
 
 static const char *state_mark(enum cell_state state)
 {
-	static const char *const marks[] = {
-		[CELL_VALUE] = "", [CELL_TOO_FEW] = "–", [CELL_NOT_MEASURED] = "·", [CELL_LOST] = "lost",
+	static const char *const marks[] = {[CELL_VALUE] = "",
+		[CELL_TOO_FEW] = "–",
+		[CELL_NOT_MEASURED] = "·",
+		[CELL_LOST] = "lost",
 		[CELL_NOT_APPLICABLE] = ""};
 	return marks[state];
 }
@@ -141,12 +143,26 @@ static int settle_unit(struct report *report, struct tare_err *err)
 struct layout {
 	int width[COLUMNS_MAX];
 	bool marked[COLUMNS_MAX]; /* one place is kept for the mark */
+	int gap;                  /* blanks between columns */
 	size_t shown;
 };
 
 static const char *heading_of(const struct report *report, size_t column)
 {
 	return column == 0 && report->corner ? report->corner : report->columns[column].heading;
+}
+
+static size_t columns_that_fit(const struct report *report, const struct layout *layout)
+{
+	int used = report->indent ? utf8_columns(report->indent) : 0;
+	size_t shown = 0;
+	for (; shown < report->column_count; shown++) {
+		used += layout->width[shown] + (shown ? layout->gap : 0);
+		/* Two columns always stay: a table of names alone says nothing. */
+		if (report->width > 0 && used > report->width && shown >= 2)
+			break;
+	}
+	return shown;
 }
 
 static void lay_out(const struct report *report, struct layout *layout)
@@ -162,12 +178,15 @@ static void lay_out(const struct report *report, struct layout *layout)
 		if (width > layout->width[column])
 			layout->width[column] = width;
 	}
-	int used = report->indent ? utf8_columns(report->indent) : 0;
-	for (layout->shown = 0; layout->shown < report->column_count; layout->shown++) {
-		used += layout->width[layout->shown] + (layout->shown ? 2 : 0);
-		/* Two columns always stay: a table of names alone says nothing. */
-		if (report->width > 0 && used > report->width && layout->shown >= 2)
-			break;
+	/* Two blanks between columns, one where that makes room for another column. */
+	layout->gap = 1;
+	layout->shown = columns_that_fit(report, layout);
+	size_t narrow = layout->shown;
+	layout->gap = 2;
+	layout->shown = columns_that_fit(report, layout);
+	if (narrow > layout->shown) {
+		layout->gap = 1;
+		layout->shown = narrow;
 	}
 }
 
@@ -194,7 +213,7 @@ static void put_line(const struct report *report, const struct layout *layout, c
 		const char *text = cells ? cells[i].text : heading_of(report, i);
 		char mark[2] = {cells ? cells[i].mark : 0, 0};
 		int padding = layout->width[i] - utf8_columns(text) - (layout->marked[i] ? 1 : 0);
-		line.blanks += i > 0 ? 2 : 0;
+		line.blanks += i > 0 ? layout->gap : 0;
 		if (!report->columns[i].is_text)
 			line.blanks += padding;
 		line_put(&line, text);

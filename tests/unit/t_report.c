@@ -66,8 +66,8 @@ static const struct thing things[] = {
 static char *written;
 
 /* The whole of a report; valid until the next call. */
-static const char *write_all(const struct format *format, const struct thing *list, size_t count, size_t shown,
-			     int width)
+static const char *write_all(
+	const struct format *format, const struct thing *list, size_t count, size_t shown, int width)
 {
 	size_t bytes;
 	struct tare_err err = {0};
@@ -122,48 +122,49 @@ static void test_scale(void)
 static void test_text(void)
 {
 	IS_STR(write_all(&format_text, things, 5, 3, 0),
-	       "name              p50       n\n"
-	       "rtt              4.62   10000\n"
-	       "late, \"ours\"  1548.86?      7\n"
-	       "none                –       0\n"
-	       "lost                ·       0\n"
-	       "blank                       0\n",
-	       "text: one unit, marks beside aligned digits, a mark for each reason");
+		"name              p50       n\n"
+		"rtt              4.62   10000\n"
+		"late, \"ours\"  1548.86?      7\n"
+		"none                –       0\n"
+		"lost                ·       0\n"
+		"blank                       0\n",
+		"text: one unit, marks beside aligned digits, a mark for each reason");
 	IS_STR(write_all(&format_text, things, 1, 3, 12),
-	       "name   p50\n"
-	       "rtt   4.62\n"
-	       "(no room for n)\n",
-	       "text: columns are left out from the right and named");
+		"name   p50\n"
+		"rtt   4.62\n"
+		"(no room for n)\n",
+		"text: columns are left out from the right and named");
 	IS_STR(write_all(&format_text, things, 1, 3, 5),
-	       "name   p50\n"
-	       "rtt   4.62\n"
-	       "(no room for n)\n",
-	       "text: two columns always stay");
+		"name   p50\n"
+		"rtt   4.62\n"
+		"(no room for n)\n",
+		"text: two columns always stay");
 	IS_STR(write_all(&format_text, things, 0, 2, 0), "name  p50\n", "text: no rows");
-	const struct thing wide[] = {{.name = "日本", .ns = 1000}, {.name = "é", .ns = 2000}, {.name = "abcd", .ns = 1}};
+	const struct thing wide[] = {
+		{.name = "日本", .ns = 1000}, {.name = "é", .ns = 2000}, {.name = "abcd", .ns = 1}};
 	IS_STR(write_all(&format_text, wide, 3, 2, 0),
-	       "name   p50\n"
-	       "日本  1000\n"
-	       "é     2000\n"
-	       "abcd     1\n",
-	       "text: wide characters take two columns");
+		"name   p50\n"
+		"日本  1000\n"
+		"é     2000\n"
+		"abcd     1\n",
+		"text: wide characters take two columns");
 	const struct thing mixed[] = {{.name = "own", .ns = 4620}, {.name = "ping", .ns = 5000, .resolution_ns = 1000}};
 	IS_STR(write_all(&format_text, mixed, 2, 2, 0),
-	       "name   p50\n"
-	       "own   4.62\n"
-	       "ping     5\n",
-	       "text: no digit below the source's resolution");
+		"name   p50\n"
+		"own   4.62\n"
+		"ping     5\n",
+		"text: no digit below the source's resolution");
 }
 
 static void test_csv(void)
 {
 	IS_STR(write_all(&format_csv, things, 4, COLUMNS, 0),
-	       "name,p50_ns,n,behind.p50,behind.p99,grade.p50\n"
-	       "rtt,4620,10000,10000,10000,rtt\n"
-	       "\"late, \"\"ours\"\"\",1548860,7,7,7,\"late, \"\"ours\"\"\"\n"
-	       "none,,0,0,0,none\n"
-	       "lost,,0,0,0,lost\n",
-	       "csv: quoted as RFC 4180 says, nothing where there is no value");
+		"name,p50_ns,n,behind.p50,behind.p99,grade.p50\n"
+		"rtt,4620,10000,10000,10000,rtt\n"
+		"\"late, \"\"ours\"\"\",1548860,7,7,7,\"late, \"\"ours\"\"\"\n"
+		"none,,0,0,0,none\n"
+		"lost,,0,0,0,lost\n",
+		"csv: quoted as RFC 4180 says, nothing where there is no value");
 	const struct thing lines[] = {{.name = "a\nb"}};
 	IS_STR(write_all(&format_csv, lines, 1, 1, 0), "name\n\"a\nb\"\n", "csv: a line feed stands in quotes");
 }
@@ -180,7 +181,8 @@ static void test_json(void)
 	const json_t *late = json_array_get(rows, 1);
 	IS_STR(json_string_value(json_object_get(late, "name")), "late, \"ours\"", "json: text");
 	IS_I64(json_integer_value(json_object_get(late, "p50_ns")), 1548860, "json: integer ns");
-	IS_I64(json_integer_value(json_object_get(json_object_get(late, "behind"), "p99")), 7, "json: a group is an object");
+	IS_I64(json_integer_value(json_object_get(json_object_get(late, "behind"), "p99")), 7,
+		"json: a group is an object");
 	IS_I64(json_object_size(late), 5, "json: each group once");
 	OK(json_is_null(json_object_get(json_array_get(rows, 2), "p50_ns")), "json: too few is null");
 	OK(json_is_null(json_object_get(json_array_get(rows, 3), "p50_ns")), "json: not measured is null");
@@ -190,16 +192,15 @@ static void test_json(void)
 	OK(root && json_array_size(json_object_get(root, "rows")) == 0, "json: no rows are an empty array");
 	json_decref(root);
 	IS_STR(write_all(&format_jsonl, things, 2, 3, 0),
-	       "{\"name\":\"rtt\",\"p50_ns\":4620,\"n\":10000}\n"
-	       "{\"name\":\"late, \\\"ours\\\"\",\"p50_ns\":1548860,\"n\":7}\n",
-	       "jsonl: an object a line");
+		"{\"name\":\"rtt\",\"p50_ns\":4620,\"n\":10000}\n"
+		"{\"name\":\"late, \\\"ours\\\"\",\"p50_ns\":1548860,\"n\":7}\n",
+		"jsonl: an object a line");
 }
 
 static void test_extremes(void)
 {
 	static const struct column some[] = {{"p50_ns", "p50", "", .unit = UNIT_NS, .get = get_ns},
-					     {"n", "n", "", .get = get_count},
-					     {"real", "real", "", .get = get_real}};
+		{"n", "n", "", .get = get_count}, {"real", "real", "", .get = get_real}};
 	const struct thing least = {.ns = INT64_MIN, .count = UINT64_MAX, .real = 0.1};
 	const struct thing endless = {.ns = INT64_MAX, .real = 1.0 / 0.0};
 	size_t bytes;
@@ -208,13 +209,13 @@ static void test_extremes(void)
 	FILE *out = open_memstream(&written, &bytes);
 	struct report report = {.out = out, .columns = some, .column_count = 3};
 	OK(format_jsonl.begin(&report, &err) == 0 && format_jsonl.row(&report, &least, &err) == 0 &&
-		   format_jsonl.row(&report, &endless, &err) == 0 && format_jsonl.end(&report, &err) == 0,
-	   "extreme values are written");
+			format_jsonl.row(&report, &endless, &err) == 0 && format_jsonl.end(&report, &err) == 0,
+		"extreme values are written");
 	fclose(out);
 	IS_STR(written,
-	       "{\"p50_ns\":-9223372036854775808,\"n\":18446744073709551615,\"real\":0.10000000000000001}\n"
-	       "{\"p50_ns\":9223372036854775807,\"n\":0,\"real\":null}\n",
-	       "as they are, and infinity as null");
+		"{\"p50_ns\":-9223372036854775808,\"n\":18446744073709551615,\"real\":0.10000000000000001}\n"
+		"{\"p50_ns\":9223372036854775807,\"n\":0,\"real\":null}\n",
+		"as they are, and infinity as null");
 }
 
 /* Everything a terminal would obey: no byte below blank but line feeds, no DEL, no C1, no broken UTF-8. */
@@ -225,7 +226,7 @@ static bool is_harmless(const char *text)
 		uint32_t code;
 		size_t used = utf8_next(text, left, &code);
 		if (code == UTF8_INVALID || (code < 0x20 && code != '\n') || (code >= 0x7f && code < 0xa0) ||
-		    (code >= 0x202a && code <= 0x202e))
+			(code >= 0x202a && code <= 0x202e))
 			return false;
 		text += used;
 		left -= used;
@@ -235,15 +236,21 @@ static bool is_harmless(const char *text)
 
 static void test_hostile(void)
 {
-	static const char *const labels[] = {
-		"\x1b[31mred\x1b]0;title\x07", "a\rb\bc\tb", "\x7f\xc2\x9b" "31m", "\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80",
-		"\xe2\x80\xae" "evil", "cut \xe2\x82", "\xef\xbb\xbf" "bom"};
+	static const char *const labels[] = {"\x1b[31mred\x1b]0;title\x07", "a\rb\bc\tb",
+		"\x7f\xc2\x9b"
+		"31m",
+		"\xff\xfe\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80",
+		"\xe2\x80\xae"
+		"evil",
+		"cut \xe2\x82",
+		"\xef\xbb\xbf"
+		"bom"};
 	static const struct format *const formats[] = {&format_text, &format_json, &format_jsonl, &format_csv};
 	for (size_t i = 0; i < sizeof(labels) / sizeof(labels[0]); i++) {
 		const struct thing thing = {.name = labels[i], .ns = 1000};
 		for (size_t j = 0; j < sizeof(formats) / sizeof(formats[0]); j++)
 			OK(is_harmless(write_all(formats[j], &thing, 1, COLUMNS, 0)), "hostile text %zu in %s", i,
-			   formats[j]->name);
+				formats[j]->name);
 		json_error_t where;
 		json_t *line = json_loads(write_all(&format_jsonl, &thing, 1, COLUMNS, 0), 0, &where);
 		OK(line != NULL, "hostile text %zu: still JSON", i);
@@ -273,7 +280,8 @@ static void test_sentence(void)
 	IS_STR(sentence(0, "as long as it likes to be"), "as long as it likes to be\n", "no width: no break");
 	IS_STR(sentence(12, "µµµµ µµµµ µµ µµµµ"), "µµµµ µµµµ µµ\n  µµµµ\n", "breaks count columns, not bytes");
 	IS_STR(sentence(5, "unbreakable word"), "unbreakable\n  word\n", "a word longer than the width stays whole");
-	IS_STR(sentence(10, "  a b\nc"), "  a b\nc\n", "own lines and indentation stay");
+	IS_STR(sentence(10, "  a b c d e f"), "  a b c d\n    e f\n", "its indentation stays");
+	IS_STR(sentence(40, "label\nforged."), "label\\x0aforged.\n", "a line feed does not make a second sentence");
 	IS_STR(sentence(40, "a\x1b[2J b"), "a\\x1b[2J b\n", "foreign text is made harmless");
 }
 
@@ -282,14 +290,16 @@ static void test_choose(void)
 	struct column chosen[COLUMNS];
 	size_t count = 0;
 	struct tare_err err = {0};
-	OK(report_choose(columns, COLUMNS, "n,behind.p99,name,behind.p50", chosen, COLUMNS, &count, &err) == 0, "columns by name");
+	OK(report_choose(columns, COLUMNS, "n,behind.p99,name,behind.p50", chosen, COLUMNS, &count, &err) == 0,
+		"columns by name");
 	IS_I64(count, 4, "as many as named");
 	IS_STR(chosen[0].name, "n", "in the order given");
 	IS_STR(chosen[2].name, "p50", "but a group's columns side by side");
 	IS_STR(chosen[3].name, "name", "and the rest behind");
 	OK(report_choose(columns, COLUMNS, "p50_n", chosen, COLUMNS, &count, &err) == -1, "an unknown one is refused");
 	IS_STR(err.text, "unknown column 'p50_n', nearest is 'p50_ns'", "with the nearest");
-	OK(report_choose(columns, COLUMNS, "n,n", chosen, COLUMNS, &count, &err) == -1, "one asked for twice is refused");
+	OK(report_choose(columns, COLUMNS, "n,n", chosen, COLUMNS, &count, &err) == -1,
+		"one asked for twice is refused");
 	OK(report_choose(columns, COLUMNS, "n,", chosen, COLUMNS, &count, &err) == -1, "an empty one is refused");
 	OK(report_choose(columns, COLUMNS, "n,name", chosen, 1, &count, &err) == -1, "more than fit are refused");
 }

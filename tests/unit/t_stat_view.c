@@ -37,8 +37,7 @@ static void make(size_t count, uint32_t number, const char *label)
 	}
 	made.round = (struct tare_round){
 		.number = number, .label = label, .warmup = 2, .interval_ns = 1000000, .timeout_ns = 1000000000};
-	made.record = (struct tare_record){
-		.run = &run,
+	made.record = (struct tare_record){.run = &run,
 		.target = &target,
 		.round = &made.round,
 		.resolution_ns = 1,
@@ -100,7 +99,6 @@ static const char *print(struct stat_view *view, const struct format *format, in
 	return written;
 }
 
-
 /* The busy round of a field test: a slow first request, and five stalls far above p99.9. */
 static void test_block(void)
 {
@@ -112,37 +110,39 @@ static void test_block(void)
 		set_rtt(1204 + 2000 * i, 600000 + 100000 * (int64_t)i);
 	add(view, "before.tare");
 	IS_STR(print(view, &format_text, 100, NULL),
-	       "stamp://10.0.0.2:8620   10002 sent, 10002 answered, 0 lost\n"
-	       "µs          min   p50   p90   p99  p99.9  p99.99       max   pdv  stalls\n"
-	       "rtt        4.60  4.65  4.69  4.70   4.70  900.00?  1000.00  0.10       5\n"
-	       " response  4.65  4.70  4.74  4.75   4.75  900.05?  1000.05  0.10       5\n"
-	       " late      0.05  0.05  0.05  0.05   0.05    0.05?     0.05  0.00       0\n"
-	       " tx        1.21  1.21  1.21  1.21   1.21    1.21?     1.21  0.00       0\n"
-	       " stack     2.92  2.97  3.01  3.02   3.02  898.32?   998.32  0.10       5\n"
-	       " wake      0.47  0.47  0.47  0.47   0.47    0.47?     0.47  0.00       0\n"
-	       "first request 19.96 µs (4.3 x p50), second 7.02 µs: kept apart.\n"
-	       "5 stalls above 46.50 µs, 0.05 % of requests; p99.9 does not see them.\n"
-	       "\n"
-	       "? fewer than 10 values behind it. p99.99 needs 100000 requests; ten times as many for 100 behind.\n", "a block: head, tree of spans, sentences, legend");
+		"stamp://10.0.0.2:8620   10002 sent, 10002 answered, 0 lost\n"
+		"µs          min   p50   p90   p99  p99.9  p99.99       max   pdv  stalls\n"
+		"rtt        4.60  4.65  4.69  4.70   4.70  900.00?  1000.00  0.10       5\n"
+		" response  4.65  4.70  4.74  4.75   4.75  900.05?  1000.05  0.10       5\n"
+		" late      0.05  0.05  0.05  0.05   0.05    0.05?     0.05  0.00       0\n"
+		" tx        1.21  1.21  1.21  1.21   1.21    1.21?     1.21  0.00       0\n"
+		" stack     2.92  2.97  3.01  3.02   3.02  898.32?   998.32  0.10       5\n"
+		" wake      0.47  0.47  0.47  0.47   0.47    0.47?     0.47  0.00       0\n"
+		"first request 19.96 µs (4.3 x p50), second 7.02 µs: kept apart.\n"
+		"5 stalls above 46.50 µs, 0.05 % of requests; p99.9 does not see them.\n"
+		"\n"
+		"? fewer than 10 values behind it. p99.99 needs 100000 requests; ten times as many for 100 behind.\n",
+		"a block: head, tree of spans, sentences, legend");
 	IS_STR(print(view, &format_text, 50, NULL),
-	       "stamp://10.0.0.2:8620   10002 sent, 10002\n"
-	       "  answered, 0 lost\n"
-	       "µs          min   p50   p90   p99  p99.9  p99.99\n"
-	       "rtt        4.60  4.65  4.69  4.70   4.70  900.00?\n"
-	       " response  4.65  4.70  4.74  4.75   4.75  900.05?\n"
-	       " late      0.05  0.05  0.05  0.05   0.05    0.05?\n"
-	       " tx        1.21  1.21  1.21  1.21   1.21    1.21?\n"
-	       " stack     2.92  2.97  3.01  3.02   3.02  898.32?\n"
-	       " wake      0.47  0.47  0.47  0.47   0.47    0.47?\n"
-	       "(no room for max, pdv, stalls)\n"
-	       "first request 19.96 µs (4.3 x p50), second 7.02\n"
-	       "  µs: kept apart.\n"
-	       "5 stalls above 46.50 µs, 0.05 % of requests; p99.9\n"
-	       "  does not see them.\n"
-	       "\n"
-	       "? fewer than 10 values behind it. p99.99 needs\n"
-	       "  100000 requests; ten times as many for 100\n"
-	       "  behind.\n", "a narrow terminal");
+		"stamp://10.0.0.2:8620   10002 sent, 10002\n"
+		"  answered, 0 lost\n"
+		"µs          min   p50   p90   p99  p99.9  p99.99\n"
+		"rtt        4.60  4.65  4.69  4.70   4.70  900.00?\n"
+		" response  4.65  4.70  4.74  4.75   4.75  900.05?\n"
+		" late      0.05  0.05  0.05  0.05   0.05    0.05?\n"
+		" tx        1.21  1.21  1.21  1.21   1.21    1.21?\n"
+		" stack     2.92  2.97  3.01  3.02   3.02  898.32?\n"
+		" wake      0.47  0.47  0.47  0.47   0.47    0.47?\n"
+		"(no room for max, pdv, stalls)\n"
+		"first request 19.96 µs (4.3 x p50), second 7.02\n"
+		"  µs: kept apart.\n"
+		"5 stalls above 46.50 µs, 0.05 % of requests; p99.9\n"
+		"  does not see them.\n"
+		"\n"
+		"? fewer than 10 values behind it. p99.99 needs\n"
+		"  100000 requests; ten times as many for 100\n"
+		"  behind.\n",
+		"a narrow terminal");
 	stat_view_free(view);
 }
 
@@ -172,35 +172,35 @@ static void test_trouble(void)
 	made.kernel_tx[800] = made.sent[800] + 1210;
 	set_rtt(800, 4600);
 	made.record.beside = (struct tare_beside){.duplicate = 2,
-						  .reordered = 1,
-						  .foreign = 7,
-						  .stamps_asked = 1u << TARE_STAGE_USER_TX | 1u << TARE_STAGE_KERNEL_TX |
-								  1u << TARE_STAGE_KERNEL_RX |
-								  1u << TARE_STAGE_PEER_RX};
+		.reordered = 1,
+		.foreign = 7,
+		.stamps_asked = 1u << TARE_STAGE_USER_TX | 1u << TARE_STAGE_KERNEL_TX | 1u << TARE_STAGE_KERNEL_RX |
+				1u << TARE_STAGE_PEER_RX};
 	add(view, NULL);
 	IS_STR(print(view, &format_text, 100, NULL),
-	       "stamp://10.0.0.2:8620   996 sent, 986 answered, 4 lost (0.4 %), 1 overdue, 4 refused, 1 pending, 6\n"
-	       "  not sent\n"
-	       "µs       n   min   p50   p90   p99   p99.9  p99.99         max  pdv  stalls\n"
-	       "rtt    985  4.60  4.65  4.69  4.70?      –       –  1200000.00    –       1\n"
-	       " late  994  0.05  0.05  0.05  0.05?      –       –      454.00    –       1\n"
-	       " tx    984  1.21  1.21  1.21  1.21?      –       –        1.21    –       0\n"
-	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
-	       "1 stall above 46.50 µs, 0.1 % of requests; p99 does not see it.\n"
-	       "1 request left later than 46.50 µs: that is our side, and rtt does not see it.\n"
-	       "1 answered after the timeout of 1 s: counted, with the time taken.\n"
-	       "percentiles are over the 985 received; what was lost is in none.\n"
-	       "2 duplicate, 1 reordered, 7 foreign: counted beside.\n"
-	       "refused by the network: 3 x Connection refused (ECONNREFUSED), 1 x No route to host (EHOSTUNREACH).\n"
-	       "not accepted by the kernel: 5 x Network is down (ENETDOWN).\n"
-	       "1 slot was skipped as too late.\n"
-	       "2 requests had stamps out of order, which were dropped.\n"
-	       "1 request lies at a step of the wall clock: its kernel stamps were dropped.\n"
-	       "stamp kernel_tx: 10 of 996 asked for did not arrive.\n"
-	       "stamp peer_rx: asked for, none of 987 arrived.\n"
-	       "\n"
-	       "? fewer than 10 values behind it, – none. p99 needs 1000 requests, p99.9 needs 10000, p99.99 needs\n"
-	       "  100000; ten times as many for 100 behind.\n", "every kind of trouble has its sentence");
+		"stamp://10.0.0.2:8620   996 sent, 986 answered, 4 lost (0.4 %), 1 overdue, 4 refused, 1 pending, 6\n"
+		"  not sent\n"
+		"µs       n   min   p50   p90   p99   p99.9  p99.99         max  pdv  stalls\n"
+		"rtt    985  4.60  4.65  4.69  4.70?      –       –  1200000.00    –       1\n"
+		" late  994  0.05  0.05  0.05  0.05?      –       –      454.00    –       1\n"
+		" tx    984  1.21  1.21  1.21  1.21?      –       –        1.21    –       0\n"
+		"first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+		"1 stall above 46.50 µs, 0.1 % of requests; p99 does not see it.\n"
+		"1 request left later than 46.50 µs: that is our side, and rtt does not see it.\n"
+		"1 answered after the timeout of 1 s: counted, with the time taken.\n"
+		"percentiles are over the 985 received; what was lost is in none.\n"
+		"2 duplicate, 1 reordered, 7 foreign: counted beside.\n"
+		"refused by the network: 3 x Connection refused (ECONNREFUSED), 1 x No route to host (EHOSTUNREACH).\n"
+		"not accepted by the kernel: 5 x Network is down (ENETDOWN).\n"
+		"1 slot was skipped as too late.\n"
+		"2 requests had stamps out of order, which were dropped.\n"
+		"1 request lies at a step of the wall clock: its kernel stamps were dropped.\n"
+		"stamp kernel_tx: 10 of 996 asked for did not arrive.\n"
+		"stamp peer_rx: asked for, none of 987 arrived.\n"
+		"\n"
+		"? fewer than 10 values behind it, – none. p99 needs 1000 requests, p99.9 needs 10000, p99.99 needs\n"
+		"  100000; ten times as many for 100 behind.\n",
+		"every kind of trouble has its sentence");
 	stat_view_free(view);
 }
 
@@ -212,15 +212,16 @@ static void test_nothing(void)
 		set_fate(i, TARE_LOST, 0);
 	add(view, NULL);
 	IS_STR(print(view, &format_text, 100, NULL),
-	       "stamp://10.0.0.2:8620   20 sent, 0 answered, 20 lost (100 %)\n"
-	       "µs      n   min   p50    p90   p99  p99.9  p99.99   max  pdv  stalls\n"
-	       "rtt     0     –     –      –     –      –       –     –    –       0\n"
-	       " late  18  0.05  0.05?  0.05?    –      –       –  0.05    –       0\n"
-	       " tx    18  1.21  1.21?  1.21?    –      –       –  1.21    –       0\n"
-	       "nothing was counted: no figure can be given.\n"
-	       "\n"
-	       "? fewer than 10 values behind it, – none. p50 needs 20 requests, p90 needs 100, p99 needs 1000,\n"
-	       "  p99.9 needs 10000, p99.99 needs 100000; ten times as many for 100 behind.\n", "nothing answered: no figure is a number");
+		"stamp://10.0.0.2:8620   20 sent, 0 answered, 20 lost (100 %)\n"
+		"µs      n   min   p50    p90   p99  p99.9  p99.99   max  pdv  stalls\n"
+		"rtt     0     –     –      –     –      –       –     –    –       0\n"
+		" late  18  0.05  0.05?  0.05?    –      –       –  0.05    –       0\n"
+		" tx    18  1.21  1.21?  1.21?    –      –       –  1.21    –       0\n"
+		"nothing was counted: no figure can be given.\n"
+		"\n"
+		"? fewer than 10 values behind it, – none. p50 needs 20 requests, p90 needs 100, p99 needs 1000,\n"
+		"  p99.9 needs 10000, p99.99 needs 100000; ten times as many for 100 behind.\n",
+		"nothing answered: no figure is a number");
 	stat_view_free(view);
 }
 
@@ -232,25 +233,26 @@ static void test_few_rounds(void)
 		add(view, "x.tare");
 	}
 	IS_STR(print(view, &format_text, 100, NULL),
-	       "round 1, base\n"
-	       "stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
-	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
-	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
-	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
-	       "\n"
-	       "round 2, tuned\n"
-	       "stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
-	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
-	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
-	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
-	       "\n"
-	       "all 2 rounds\n"
-	       "stamp://10.0.0.2:8620   204 sent, 204 answered, 0 lost\n"
-	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
-	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
-	       "\n"
-	       "? fewer than 10 values behind it, – none. p99 needs 1000 requests, p99.9 needs 10000, p99.99 needs\n"
-	       "  100000; ten times as many for 100 behind.\n", "two rounds: each, then both");
+		"round 1, base\n"
+		"stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
+		"µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+		"rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+		"first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+		"\n"
+		"round 2, tuned\n"
+		"stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
+		"µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+		"rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+		"first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+		"\n"
+		"all 2 rounds\n"
+		"stamp://10.0.0.2:8620   204 sent, 204 answered, 0 lost\n"
+		"µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+		"rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+		"\n"
+		"? fewer than 10 values behind it, – none. p99 needs 1000 requests, p99.9 needs 10000, p99.99 needs\n"
+		"  100000; ten times as many for 100 behind.\n",
+		"two rounds: each, then both");
 	stat_view_free(view);
 }
 
@@ -273,24 +275,25 @@ static void test_many_rounds(void)
 		add(view, "day.tare");
 	}
 	IS_STR(print(view, &format_text, 100, NULL),
-	       "stamp://10.0.0.2:8620   5 rounds; rtt in µs\n"
-	       "round  label  lost   min   p50   p99   p99.9       max   pdv  first  stalls\n"
-	       "    1  base      0  4.60  4.65  4.70    4.70?     4.70  0.10  17.90       0\n"
-	       "    2  base      0  4.60  4.65  4.70    4.70?     4.70  0.10  17.90       0\n"
-	       "    3  base      1  4.60  4.65  4.70?      –   1548.86     –  17.90       1\n"
-	       "    4  base      1  4.60  4.65  4.70    4.70?     4.70  0.10      ·       0\n"
-	       "    5  base      0  4.60  4.65  4.70    4.70?     4.70  0.10  17.91       0\n"
-	       "\n"
-	       "all 5 rounds, base\n"
-	       "stamp://10.0.0.2:8620   5010 sent, 5008 answered, 2 lost (0.04 %)\n"
-	       "µs        n   min   p50   p90   p99  p99.9   p99.99      max   pdv  stalls\n"
-	       "rtt    4999  4.60  4.65  4.69  4.70   4.70?       –  1548.86  0.10       1\n"
-	       " late  5000  0.05  0.05  0.05  0.05   0.05?       –     0.05  0.00       0\n"
-	       "1 stall above the limit of its round, 0.02 % of requests.\n"
-	       "percentiles are over the 4999 received; what was lost is in none.\n"
-	       "\n"
-	       "? fewer than 10 values behind it, – none, · not answered. p99 needs 1000 requests, p99.9 needs\n"
-	       "  10000, p99.99 needs 100000; ten times as many for 100 behind.\n", "more than three rounds: a line each, then all");
+		"stamp://10.0.0.2:8620   5 rounds; rtt in µs\n"
+		"round  label  lost   min   p50   p99   p99.9       max   pdv  first  stalls\n"
+		"    1  base      0  4.60  4.65  4.70    4.70?     4.70  0.10  17.90       0\n"
+		"    2  base      0  4.60  4.65  4.70    4.70?     4.70  0.10  17.90       0\n"
+		"    3  base      1  4.60  4.65  4.70?      –   1548.86     –  17.90       1\n"
+		"    4  base      1  4.60  4.65  4.70    4.70?     4.70  0.10      ·       0\n"
+		"    5  base      0  4.60  4.65  4.70    4.70?     4.70  0.10  17.91       0\n"
+		"\n"
+		"all 5 rounds, base\n"
+		"stamp://10.0.0.2:8620   5010 sent, 5008 answered, 2 lost (0.04 %)\n"
+		"µs        n   min   p50   p90   p99  p99.9   p99.99      max   pdv  stalls\n"
+		"rtt    4999  4.60  4.65  4.69  4.70   4.70?       –  1548.86  0.10       1\n"
+		" late  5000  0.05  0.05  0.05  0.05   0.05?       –     0.05  0.00       0\n"
+		"1 stall above the limits of their rounds, 0.02 % of requests.\n"
+		"percentiles are over the 4999 received; what was lost is in none.\n"
+		"\n"
+		"? fewer than 10 values behind it, – none, · not answered. p99 needs 1000 requests, p99.9 needs\n"
+		"  10000, p99.99 needs 100000; ten times as many for 100 behind.\n",
+		"more than three rounds: a line each, then all");
 	struct tare_err err = {0};
 	OK(stat_view_say(view, "day.tare", 3, false, "something about it", &err) == 0, "a sentence of the source");
 	OK(strstr(print(view, &format_text, 0, NULL), "round 3: something about it.\n") != NULL, "names its round");
@@ -309,40 +312,42 @@ static void test_runs(void)
 	add(view, "a.tare");
 	made.record.run = &other;
 	add(view, "b.tare");
-	OK(stat_view_run(view, "a.tare", &run, NULL, 0, &err) == 0 && stat_view_run(view, "b.tare", &other, events, 2, &err) == 0,
-	   "runs are told");
+	OK(stat_view_run(view, "a.tare", &run, NULL, 0, &err) == 0 &&
+			stat_view_run(view, "b.tare", &other, events, 2, &err) == 0,
+		"runs are told");
 	IS_STR(print(view, &format_text, 100, NULL),
-	       "a.tare, run 1\n"
-	       "stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
-	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
-	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
-	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
-	       "\n"
-	       "b.tare, run 2\n"
-	       "stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
-	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
-	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
-	       "first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
-	       "\n"
-	       "all runs\n"
-	       "stamp://10.0.0.2:8620   204 sent, 204 answered, 0 lost\n"
-	       "µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
-	       "rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
-	       "\n"
-	       "? fewer than 10 values behind it, – none. p99 needs 1000 requests, p99.9 needs 10000, p99.99 needs\n"
-	       "  100000; ten times as many for 100 behind.\n"
-	       "b.tare: run 2 is unfinished: its process vanished before the end.\n"
-	       "b.tare: run 2, at 12.3 s: wall-step: wall clock stepped by +3 s.\n"
-	       "b.tare: run 2, at 13.3 s: note: \\x1b[2Jboo.\n", "several files");
+		"a.tare, run 1\n"
+		"stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
+		"µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+		"rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+		"first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+		"\n"
+		"b.tare, run 2\n"
+		"stamp://10.0.0.2:8620   102 sent, 102 answered, 0 lost\n"
+		"µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+		"rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+		"first request 4.60 µs (1.0 x p50), second 4.60 µs: kept apart.\n"
+		"\n"
+		"all runs\n"
+		"stamp://10.0.0.2:8620   204 sent, 204 answered, 0 lost\n"
+		"µs    min   p50   p90   p99   p99.9  p99.99   max  pdv  stalls\n"
+		"rtt  4.60  4.65  4.69  4.70?      –       –  4.70    –       0\n"
+		"\n"
+		"? fewer than 10 values behind it, – none. p99 needs 1000 requests, p99.9 needs 10000, p99.99 needs\n"
+		"  100000; ten times as many for 100 behind.\n"
+		"b.tare: run 2 is unfinished: its process vanished before the end.\n"
+		"b.tare: run 2, at 12.3 s: wall-step: wall clock stepped by +3 s.\n"
+		"b.tare: run 2, at 13.3 s: note: \\x1b[2Jboo.\n",
+		"several files");
 	stat_view_free(view);
 }
 
 static void test_json(void)
 {
-	static const char *const keys[] = {
-		"file", "run", "round", "label", "target", "kind", "span", "sent", "n", "lost", "overdue", "pending", "error",
-		"not_sent", "duplicate", "reordered", "foreign", "first_ns", "second_ns", "min_ns", "p50_ns", "p90_ns",
-		"p99_ns", "p999_ns", "p9999_ns", "max_ns", "pdv_ns", "stalls", "stall_limit_ns", "behind", "grade"};
+	static const char *const keys[] = {"file", "run", "round", "label", "target", "kind", "span", "sent", "n",
+		"lost", "overdue", "pending", "error", "not_sent", "duplicate", "reordered", "foreign", "first_ns",
+		"second_ns", "min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns", "pdv_ns",
+		"stalls", "stall_limit_ns", "behind", "grade"};
 	struct stat_view *view = view_of(NULL, 1u << TARE_SPAN_RTT | 1u << TARE_SPAN_LATE);
 	json_error_t where;
 	for (uint32_t i = 1; i <= 2; i++) {
@@ -364,9 +369,11 @@ static void test_json(void)
 	IS_I64(json_integer_value(json_object_get(first, "sent")), 1002, "sent is with it");
 	IS_I64(json_integer_value(json_object_get(first, "first_ns")), 20000, "first_ns");
 	OK(json_is_null(json_object_get(first, "p9999_ns")), "p99.99 of 1000 is null");
-	IS_STR(json_string_value(json_object_get(json_object_get(first, "grade"), "p9999")), "none", "since its grade is none");
+	IS_STR(json_string_value(json_object_get(json_object_get(first, "grade"), "p9999")), "none",
+		"since its grade is none");
 	OK(json_is_integer(json_object_get(first, "p999_ns")), "p99.9 of 1000 is a number");
-	IS_STR(json_string_value(json_object_get(json_object_get(first, "grade"), "p999")), "weak", "though a weak one");
+	IS_STR(json_string_value(json_object_get(json_object_get(first, "grade"), "p999")), "weak",
+		"though a weak one");
 	IS_I64(json_integer_value(json_object_get(json_object_get(first, "behind"), "p99")), 10, "behind");
 	OK(json_is_null(json_object_get(merged, "round")), "a merged row has no round");
 	OK(json_is_null(json_object_get(merged, "first_ns")), "and no first request");
@@ -376,9 +383,9 @@ static void test_json(void)
 	OK(strncmp(csv, "file,run,round,label,target,kind,span,sent,n,", 45) == 0, "CSV has the same names");
 	OK(strstr(csv, ",stall_limit_ns,behind.p50,") != NULL, "and groups with a point");
 	IS_STR(print(view, &format_csv, 0, "round,span,n,grade.p999"),
-	       "round,span,n,grade.p999\n1,rtt,1000,weak\n1,late,1000,weak\n2,rtt,1000,weak\n2,late,1000,weak\n"
-	       ",rtt,2000,weak\n,late,2000,weak\n",
-	       "columns by name");
+		"round,span,n,grade.p999\n1,rtt,1000,weak\n1,late,1000,weak\n2,rtt,1000,weak\n2,late,1000,weak\n"
+		",rtt,2000,weak\n,late,2000,weak\n",
+		"columns by name");
 	stat_view_free(view);
 }
 
