@@ -13,7 +13,7 @@ if [ -z "$commands" ]; then skip_all "tare has no commands yet"; fi
 
 # "--name" and "--[no-]name" at the beginning of a line of the help, a letter before it or not.
 told_by_help() {
-	"$TARE" help "$1" | sed -n 's/^  \(-[a-zA-Z], \|    \)--\(\[no-\]\)\{0,1\}\([a-z0-9-]*\).*/\3/p' | sort -u
+	"$TARE" help "$1" | sed -n 's/^  \(-[a-zA-Z0-9], \|    \)--\(\[no-\]\)\{0,1\}\([a-z0-9-]*\).*/\3/p' | sort -u
 }
 
 # Options have a paragraph of their own in the page: ".It Fl o , Fl -output Ar file".
