@@ -38,19 +38,19 @@ sums() {
 		}'
 }
 
-# measured NAME URL: one target from A.
+# measured NAME URL: one target from A; checks go by NAME, since a link-local address is another one every time.
 measured() {
 	in_a "$TARE" run "$2" --every 1ms --count "$COUNT" -o "$1.tare" >"$1.txt" 2>&1
 	status=$?
-	ok "$status" "$2: run" "$(cat "$1.txt")"
+	ok "$status" "$1: run" "$(cat "$1.txt")"
 	if [ "$status" -ne 0 ]; then return; fi
-	is "$(row "$1.tare" rtt n)" "$COUNT" "$2: every request counted after the warm-up has an answer"
-	is "$(row "$1.tare" rtt lost)" 0 "$2: none is lost"
-	is "$(row "$1.tare" rtt foreign)" 0 "$2: no reply is foreign"
-	clean "$(sums "$1.tare")" "$2: late + rtt = response and the grid is kept, exactly"
+	is "$(row "$1.tare" rtt n)" "$COUNT" "$1: every request counted after the warm-up has an answer"
+	is "$(row "$1.tare" rtt lost)" 0 "$1: none is lost"
+	is "$(row "$1.tare" rtt foreign)" 0 "$1: no reply is foreign"
+	clean "$(sums "$1.tare")" "$1: late + rtt = response and the grid is kept, exactly"
 	least=$(row "$1.tare" rtt min_ns)
 	most=$(row "$1.tare" rtt max_ns)
-	ok "$([ "${least:-0}" -gt 0 ] && [ "$least" -le "$most" ]; echo $?)" "$2: 0 < min ($least) <= max ($most)"
+	ok "$([ "${least:-0}" -gt 0 ] && [ "$least" -le "$most" ]; echo $?)" "$1: 0 < min ($least) <= max ($most)"
 }
 
 net_setup
