@@ -76,6 +76,7 @@ TARE_API void tare_stalls_of(const struct tare_series *series, enum tare_span sp
 /* Fills the multiples of a list from a row's figures: p50 and p99.9 among the rules' percentiles. */
 TARE_API void tare_stalls_compare(struct tare_stall *list, size_t count, int64_t median_ns, int64_t p999_ns);
 
+/* Adds up the counts of another round. */
 TARE_API void tare_stalls_add(struct tare_stalls *into, const struct tare_stalls *from);
 
 /* Episodes per hour with Garwood's interval. */

@@ -4,7 +4,8 @@
  *
  * Reading order: err.h (how failures are told), sample.h (what a sample is),
  * run.h (what surrounds it), stat.h (figures), interval.h (how far they can be
- * trusted), recording.h (files), axis.h (from several clocks to one axis).
+ * trusted), stalls.h, warmup.h and variation.h (what figures do not show),
+ * recording.h (files), axis.h (from several clocks to one axis).
  *
  * The library opens no socket, prints nothing and never exits. All functions
  * may be called from any thread; one object is used by one thread at a time.
@@ -16,4 +17,7 @@
 #include "tare/recording.h"
 #include "tare/run.h"
 #include "tare/sample.h"
+#include "tare/stalls.h"
 #include "tare/stat.h"
+#include "tare/variation.h"
+#include "tare/warmup.h"
