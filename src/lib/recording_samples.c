@@ -30,7 +30,10 @@ static uint32_t stages_of_span(enum tare_span span)
 		1U << TARE_STAGE_PEER_NIC_TX | 1U << TARE_STAGE_PEER_RX | 1U << TARE_STAGE_PEER_USER |
 		1U << TARE_STAGE_PEER_TX;
 
-	return stages[span] | (span == TARE_SPAN_PATH ? path : 0);
+	if (span == TARE_SPAN_PATH)
+		return stages[span] | path;
+	/* gap exists only where there is no schedule, which must be seen. */
+	return stages[span] | (span == TARE_SPAN_GAP ? 1U << TARE_STAGE_DUE : 0);
 }
 
 /* With every column that a wanted one may be stored against. */
