@@ -29,13 +29,11 @@ static int send_packets(struct probe_target *target, struct datagram *d, unsigne
 	return sent < 0 ? -errno : sent;
 }
 
-static clock_mono stamp_packets(struct probe_target *target, struct datagram *d, uint64_t first, unsigned count)
+static void stamp_packets(struct datagram *d, uint64_t first, unsigned count, clock_mono now)
 {
-	clock_mono now = source_mono(target->clock);
 	if (d->format->stamp)
 		for (unsigned i = 0; i < count; i++)
 			d->format->stamp(d, datagram_packet(d, i), first + i, now);
-	return now;
 }
 
 static void note_sent(struct probe_target *target, struct datagram *d, uint64_t first, unsigned count, clock_mono now)
@@ -55,27 +53,46 @@ static void note_sent(struct probe_target *target, struct datagram *d, uint64_t 
 	}
 }
 
-int datagram_send(struct probe_target *target, uint64_t first, unsigned count)
+void datagram_arm(struct probe_target *target, uint64_t number)
 {
 	struct datagram *d = datagram_of(target);
-	for (unsigned i = 0; i < count; i++)
-		d->format->prepare(d, datagram_packet(d, i), first + i);
-	clock_mono now = stamp_packets(target, d, first, count);
+	if (d->armed == number + 1)
+		return;
+	d->format->prepare(d, d->packets, number);
+	d->armed = number + 1;
+	__builtin_prefetch(&target->samples[number], 1);
+}
+
+/* Older kernels count refused sends too: start the numbering of stamps again rather than guess. */
+static void restart_keys(struct probe_target *target, struct datagram *d)
+{
+	datagram_drain_notices(target);
+	net_stamps_restart(target->fd, target->stamps);
+	d->key_next = 0;
+	target->stamps_awaited = 0;
+}
+
+int datagram_send(struct probe_target *target, uint64_t first, unsigned count, clock_mono now)
+{
+	struct datagram *d = datagram_of(target);
+	if (count > 1 || d->armed != first + 1) {
+		for (unsigned i = 0; i < count; i++)
+			d->format->prepare(d, datagram_packet(d, i), first + i);
+		now = source_mono(target->clock);
+	}
+	d->armed = 0;
+	stamp_packets(d, first, count, now);
 	int sent = send_packets(target, d, count);
 	if (sent < 0 && is_pending_error(-sent)) {
 		datagram_drain_notices(target);
-		now = stamp_packets(target, d, first, count);
+		now = source_mono(target->clock);
+		stamp_packets(d, first, count, now);
 		sent = send_packets(target, d, count);
 	}
-	if (sent > 0) {
+	if (sent > 0)
 		note_sent(target, d, first, (unsigned)sent, now);
-	} else if ((target->stamps & NET_STAMP_TX) && sent != -EAGAIN) {
-		/* older kernels count refused sends too: start the numbering again rather than guess */
-		datagram_drain_notices(target);
-		net_stamps_restart(target->fd, target->stamps);
-		d->key_next = 0;
-		target->stamps_awaited = 0;
-	}
+	else if ((target->stamps & NET_STAMP_TX) && sent != -EAGAIN)
+		restart_keys(target, d);
 	return sent;
 }
 

@@ -23,6 +23,8 @@ struct loop {
 /* Slack needed before the next due time for work that may take some microseconds. */
 #define SLACK_FOR_READING_NS ((int64_t)5000)
 #define SLACK_FOR_NOTICES_NS ((int64_t)10000)
+/* With nothing under way, the last stretch before a request is spent on the clock alone. */
+#define APPROACH_NS ((int64_t)5000)
 /* A transmit stamp is read once its request is answered or has been out this long. */
 #define NOTICE_AGE_NS ((int64_t)50000)
 
@@ -92,7 +94,7 @@ static bool send_due(struct loop *loop, struct probe_target *target, clock_mono 
 	unsigned count = count_due(target, now);
 	if (loop->round->on_late == PROBE_LATE_SKIP && count > 1)
 		count = skip_missed(target, count);
-	int sent = target->kind->send(target, target->next, count);
+	int sent = target->kind->send(target, target->next, count, now);
 	if (sent == -EAGAIN || sent == 0)
 		return false;
 	if (sent < 0) {
@@ -245,6 +247,30 @@ static void begin(struct loop *loop)
 	loop->guard_ns = measure_guard(loop);
 }
 
+/*
+ * How long before the next due time only the clock is looked at. With the last answer in, nothing can arrive
+ * that this would delay; else a receive call that would end after it must not begin.
+ */
+static int64_t approach_ns_of(const struct loop *loop, const struct probe_target *target)
+{
+	if (!loop->round->spin)
+		return 0;
+	bool answered = target->next > 0 && target->samples[target->next - 1].user_rx_ns;
+	return answered && loop->round->target_count == 1 ? APPROACH_NS : loop->guard_ns;
+}
+
+/* Spins on the clock alone until the request is due; returns the first reading at or behind it. */
+static clock_mono approach(struct loop *loop, struct probe_target *target)
+{
+	clock_mono now;
+	if (target->kind->arm)
+		target->kind->arm(target, target->next);
+	do {
+		now = source_mono(loop->clock);
+	} while (clock_between(now, target->next_due) > 0);
+	return now;
+}
+
 /* One turn; false when the round is over. */
 static bool turn(struct loop *loop)
 {
@@ -253,6 +279,10 @@ static bool turn(struct loop *loop)
 	if (!target)
 		return !linger(loop, now);
 	int64_t left_ns = clock_between(now, target->next_due);
+	if (left_ns > 0 && left_ns <= approach_ns_of(loop, target)) {
+		now = approach(loop, target);
+		left_ns = 0;
+	}
 	bool sent = left_ns <= 0 && send_due(loop, target, now);
 	if (sent) {
 		drain_all(loop);
@@ -260,8 +290,6 @@ static bool turn(struct loop *loop)
 			take_reading(loop);
 		return true;
 	}
-	if (left_ns > 0 && left_ns <= loop->guard_ns)
-		return true;
 	if (look_often(loop, left_ns) || use_slack(loop, now, target->next_due))
 		return true;
 	if (!loop->round->spin)

@@ -118,6 +118,7 @@ const struct probe_kind probe_stamp = {
 	.least_bytes = STAMP_REQUEST_MIN_BYTES,
 	.most_bytes = 65507,
 	.open = stamp_open,
+	.arm = datagram_arm,
 	.send = datagram_send,
 	.drain = datagram_drain,
 	.drain_notices = datagram_drain_notices,

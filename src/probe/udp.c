@@ -39,6 +39,7 @@ const struct probe_kind probe_udp = {
 	.least_bytes = PAYLOAD_MIN_BYTES,
 	.most_bytes = 65507,
 	.open = udp_open,
+	.arm = datagram_arm,
 	.send = datagram_send,
 	.drain = datagram_drain,
 	.drain_notices = datagram_drain_notices,
