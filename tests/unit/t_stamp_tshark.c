@@ -53,33 +53,46 @@ static bool write_capture(const char *path)
 	return fclose(file) == 0;
 }
 
+enum { LINE_BYTES = 1024 };
+
 struct expected {
 	const char *field, *text;
 	bool is_time;
 };
 
-/*
- * One field of one frame as tshark prints it. Numbers come in decimal or hex and
- * times in one of two date formats, by tshark's version: what is compared is the
- * number, or the time of day within the text.
- */
-static bool decodes_to(const char *path, int frame, const struct expected *want)
+/* All fields of one frame as tshark prints them, a tab between; false when it could not be run. */
+static bool decode(const char *path, int frame, const struct expected *want, size_t count, char line[LINE_BYTES])
 {
-	char command[256], line[256] = "";
-	snprintf(command, sizeof(command),
-		"TZ=UTC tshark -n -r %s -d udp.port==862,twamp.test -Y frame.number==%d -T fields -e twamp.test.%s "
-		"2>/dev/null",
-		path, frame, want->field);
+	char command[2048];
+	int used = snprintf(command, sizeof(command),
+		"TZ=UTC tshark -n -r %s -d udp.port==862,twamp.test -Y frame.number==%d -T fields", path, frame);
+	for (size_t i = 0; i < count; i++)
+		used += snprintf(command + used, sizeof(command) - (size_t)used, " -e twamp.test.%s", want[i].field);
+	snprintf(command + used, sizeof(command) - (size_t)used, " 2>/dev/null");
 	FILE *pipe = popen(command, "r");
 	if (!pipe)
 		return false;
-	bool read = fgets(line, sizeof(line), pipe) != NULL;
+	bool read = fgets(line, LINE_BYTES, pipe) != NULL;
 	line[strcspn(line, "\n")] = 0;
-	bool same = want->is_time ? strstr(line, want->text) != NULL
-				  : strtoul(line, NULL, 0) == strtoul(want->text, NULL, 0);
-	if (!read || !same)
-		printf("# got '%s', expected '%s'\n", line, want->text);
-	return pclose(pipe) == 0 && read && same;
+	return pclose(pipe) == 0 && read;
+}
+
+/*
+ * Numbers come in decimal or hex and times in one of two date formats, by tshark's
+ * version: what is compared is the number, or the time of day within the text.
+ */
+static void check_frame(const char *path, int frame, const struct expected *want, size_t count)
+{
+	char line[LINE_BYTES] = "", *rest = line;
+	OK(decode(path, frame, want, count, line), "tshark reads frame %d", frame);
+	for (size_t i = 0; i < count; i++) {
+		const char *got = strsep(&rest, "\t");
+		bool same = got && (want[i].is_time ? strstr(got, want[i].text) != NULL
+						    : strtoul(got, NULL, 0) == strtoul(want[i].text, NULL, 0));
+		OK(same, "frame %d: %s", frame, want[i].field);
+		if (!same)
+			printf("# got '%s', expected '%s'\n", got ? got : "nothing", want[i].text);
+	}
 }
 
 static void check(const char *path)
@@ -100,16 +113,14 @@ static void check(const char *path)
 		{"sender_error_estimate", "0x8a91", false},
 		{"sender_ttl", "63", false},
 	};
-	for (size_t i = 0; i < sizeof(request) / sizeof(*request); i++)
-		OK(decodes_to(path, 1, &request[i]), "request: %s", request[i].field);
-	for (size_t i = 0; i < sizeof(reply) / sizeof(*reply); i++)
-		OK(decodes_to(path, 2, &reply[i]), "reply: %s", reply[i].field);
+	check_frame(path, 1, request, sizeof(request) / sizeof(*request));
+	check_frame(path, 2, reply, sizeof(reply) / sizeof(*reply));
 }
 
 int main(void)
 {
 	if (system("tshark -v >/dev/null 2>&1") != 0) {
-		SKIP(13, "tshark is not installed");
+		SKIP(15, "tshark is not installed");
 		return tap_done();
 	}
 	char path[] = "/tmp/t_stamp_tshark.XXXXXX";
