@@ -60,11 +60,15 @@ bool cli_out_failed(const struct cli *cli)
 
 static void print_summary(FILE *out)
 {
+	size_t widest = 0;
 	fputs(summary_head, out);
 	for (size_t i = 0; commands[i]; i++) {
-		int used = fprintf(out, "  tare %s %s", commands[i]->name, commands[i]->operands);
-		fprintf(out, "%*s  %s\n", used < 24 ? 24 - used : 0, "", commands[i]->summary);
+		size_t width = strlen(commands[i]->name) + strlen(commands[i]->operands);
+		widest = width > widest ? width : widest;
 	}
+	for (size_t i = 0; commands[i]; i++)
+		fprintf(out, "  tare %s %-*s  %s\n", commands[i]->name, (int)(widest - strlen(commands[i]->name)),
+			commands[i]->operands, commands[i]->summary);
 	fputs(summary_tail, out);
 }
 
