@@ -42,8 +42,6 @@ struct command {
 
 /* "tare: TEXT" on cli->note, foreign characters made harmless; for what a command survives. */
 void cli_warn(struct cli *cli, const char *format, ...) TARE_PRINTF(2, 3);
-/* True once the reader of our output is gone or the disk is full: a long output may as well stop. */
-bool cli_out_failed(const struct cli *cli);
 /* "tare 0.1.0", as recordings note it. */
 const char *cli_version(void);
 

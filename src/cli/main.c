@@ -53,11 +53,6 @@ void cli_warn(struct cli *cli, const char *format, ...)
 	fputc('\n', cli->note);
 }
 
-bool cli_out_failed(const struct cli *cli)
-{
-	return ferror(cli->out) != 0;
-}
-
 static void print_summary(FILE *out)
 {
 	size_t widest = 0;
