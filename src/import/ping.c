@@ -93,7 +93,7 @@ static void take_dialect(struct ping_section *section, const struct ping_line *l
 {
 	if (line->dialect == PING_BUSYBOX || section->dialect == PING_UNKNOWN)
 		section->dialect = line->dialect;
-	if (!section->address[0] && line->address.bytes) {
+	if (!section->address[0] && line->address.bytes && line->kind == PING_REPLY) {
 		copy_name(line->address, section->address, sizeof(section->address));
 		copy_name(line->address, section->host, sizeof(section->host));
 	}
@@ -119,13 +119,26 @@ static enum step damaged(struct import *import, struct ping_section *section, co
 	return STEP_ON;
 }
 
+static void take_noise(struct ping_section *section, const struct line *line)
+{
+	if (!section->noise++) {
+		section->noise_line = line->number;
+		section->first_noise = line->overlong ? quote("longer than 4095 bytes", 22) : quote(line->text, line->bytes);
+	}
+}
+
 /* A line about one request. */
 static enum step take_request(struct import *import, struct ping_section *section, const struct line *line,
 	const struct ping_line *read, struct tare_err *err)
 {
 	int64_t index = 0;
 	bool reply = read->kind == PING_REPLY;
-	if (section->statistics)
+	bool mixed = read->has_seq ? !section->numbered && section->highest >= 0 : section->numbered;
+	if (!read->has_seq && (mixed || (section->dialect != PING_WINDOWS && section->dialect != PING_UNKNOWN))) {
+		take_noise(section, line);
+		return STEP_ON;
+	}
+	if (section->statistics || mixed)
 		return STEP_HOLD;
 	enum ping_place place = ping_section_place(section, read, line->unterminated, &index);
 	if (place == PLACE_RESTART)
@@ -194,16 +207,17 @@ static enum step take_header_line(struct ping_section *section, const struct lin
 {
 	/* text of others may have the shape of Windows' header; inside a numbered section it is no header */
 	if (read->dialect == PING_WINDOWS && section->numbered && !section->statistics && !ping_says(line->text, "ping")) {
-		section->noise++;
+		take_noise(section, line);
 		return STEP_ON;
 	}
-	if (ping_section_holds(section))
+	/* errors go to another stream and may come before the header that they belong to */
+	if (section->has_header || section->samples.count || section->has_totals)
 		return STEP_HOLD;
 	take_header(section, read);
 	return STEP_ON;
 }
 
-static void take_summary(struct ping_section *section, const struct line *line, const struct ping_line *read)
+static void take_summary(struct ping_section *section, const struct ping_line *read)
 {
 	section->statistics = true;
 	if (read->kind == PING_STATISTICS && !section->host[0] && read->who.bytes) {
@@ -217,15 +231,7 @@ static void take_summary(struct ping_section *section, const struct line *line, 
 			section->dialect = PING_WINDOWS;
 	} else if (read->kind == PING_TIMES && !section->has_times) {
 		section->has_times = true;
-		section->times = quote(line->text, line->bytes);
-	}
-}
-
-static void take_noise(struct ping_section *section, const struct line *line)
-{
-	if (!section->noise++) {
-		section->noise_line = line->number;
-		section->first_noise = line->overlong ? quote("longer than 4095 bytes", 22) : quote(line->text, line->bytes);
+		section->times = quote(read->what.at, read->what.bytes);
 	}
 }
 
@@ -285,7 +291,7 @@ static enum step take_line(struct import *import, struct ping *ping, const struc
 	case PING_STATISTICS:
 	case PING_TOTALS:
 	case PING_TIMES:
-		take_summary(section, line, &read);
+		take_summary(section, &read);
 		return STEP_ON;
 	case PING_DAMAGED:
 		return damaged(import, section, line, read.damage, err);
@@ -373,14 +379,14 @@ static int make_record(struct import *import, struct ping *ping, struct tare_err
 	struct ping_section *section = &ping->section;
 	struct ping_samples *samples = &section->samples;
 	import->round++;
-	if (ping_section_extend(section, section->has_totals || samples->room ? 0 : 1, err) ||
-		ping_section_close(section, import, err))
+	static const uint8_t no_fate[1];
+	if (ping_section_close(section, import, err))
 		return -1;
 	ping->record = (struct tare_record){
 		.run = &import->run, .target = find_target(import, ping, err), .round = new_round(import, section, err),
 		.beside = {.duplicate = section->duplicates, .reordered = section->reordered,
 			.unmatched_errors = section->unmatched_errors},
-		.series = {.count = samples->count, .fate = samples->fate, .flags = samples->flags,
+		.series = {.count = samples->count, .fate = samples->fate ? samples->fate : no_fate, .flags = samples->flags,
 			.reason = samples->reason},
 		.resolution_ns = section->coarsest_ns};
 	if (!ping->record.target || !ping->record.round)

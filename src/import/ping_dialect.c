@@ -149,7 +149,7 @@ static bool read_totals(const char *text, size_t bytes, bool expected, struct pi
 	const char *end = text + bytes, *percent = memchr(text, '%', bytes), *stop;
 	size_t plain = 0;
 	struct slice number;
-	if (!percent || memchr(text, '/', bytes) || !(expected || ping_says(text, "transmitted")))
+	if (!percent || memchr(text, '/', bytes) || memchr(text, '=', bytes) || !(expected || ping_says(text, "transmitted")))
 		return false;
 	line->kind = PING_TOTALS;
 	for (const char *at = text; (stop = lone_number(at, percent, &number)) != NULL; at = stop) {
@@ -240,6 +240,8 @@ static bool read_local_error(const char *text, size_t bytes, struct ping_line *l
 	what = what ? strchr(what, ' ') + 1 : strstr(text, "local error: ");
 	if (!what && bytes > 6 && starts(text, "ping") && (text[4] == ':' || text[5] == ':') && ping_reason(text))
 		what = strchr(text, ':') + 1;
+	if (!what && (ping_says(text, "transmit failed") || starts(text, "general failure")))
+		what = text;
 	if (!what)
 		return false;
 	while (*what == ' ')

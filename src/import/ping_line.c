@@ -176,12 +176,15 @@ static bool read_unnumbered(const char *text, size_t bytes, const struct ping_it
 		ttl = ttl || is_ttl(items[i].key);
 		times += items[i].unit.bytes != 0;
 	}
-	struct slice address;
-	if (!time || times > 1 || (!ttl && !ping_address(text, bytes, &address)))
+	struct slice address = {0};
+	bool addressed = ping_address(text, bytes, &address);
+	if (!time || times > 1 || (!ttl && !addressed))
 		return false;
 	if (!memchr(text, ':', (size_t)(time->number.at - text)))
 		return false;
 	line->dialect = PING_WINDOWS;
+	line->who = address;
+	line->address = address;
 	take_time(time, line);
 	return true;
 }

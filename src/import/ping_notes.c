@@ -25,6 +25,11 @@ const char *ping_tool(enum ping_dialect dialect)
 
 typedef unsigned long long count; /* for printf */
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 static int by_value(const void *a, const void *b)
 {
 	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
@@ -49,7 +54,8 @@ static int note_head(const struct ping_section *section, struct import *import, 
 {
 	char asked[32], buffer[256];
 	struct text text = TEXT_IN(buffer);
-	text_add(&text, "%s, %zu packets", ping_tool(section->dialect), section->samples.count);
+	text_add(&text, "%s, %zu packet%s", ping_tool(section->dialect), section->samples.count,
+		plural(section->samples.count));
 	if (import->has_schedule && import->schedule.asked_ns) {
 		format_duration(import->schedule.asked_ns, asked, sizeof(asked));
 		text_add(&text, ", asked %s apart%s", asked, import->schedule.inferred ? " (inferred)" : "");
@@ -72,15 +78,15 @@ static int note_quantity(const struct ping_section *section, struct import *impo
 		    mixed ? " to " : "", mixed ? coarse : "", mixed ? ", coarser the longer the time" : "") ||
 		import_note(import, IMPORT_LIMIT, err, "percentiles finer than %s cannot be told from this log", fine))
 		return -1;
-	if (section->zeros && import_note(import, IMPORT_LIMIT, err, "%llu times print as 0: less than %s, not nothing",
-				      (count)section->zeros, fine))
+	if (section->zeros && import_note(import, IMPORT_LIMIT, err, "%llu time%s printed as 0: less than %s, not nothing",
+				      (count)section->zeros, plural(section->zeros), fine))
 		return -1;
 	if (!section->below)
 		return 0;
 	uint64_t known = section->answered - section->below;
 	if (!known)
 		return import_note(import, IMPORT_LIMIT, err,
-			"all %llu answers took less than %s: no time is known, only this bound", (count)section->below,
+			"all of the %llu answers took less than %s: no time is known, only this bound", (count)section->below,
 			coarse);
 	return import_note(import, IMPORT_LIMIT, err,
 		"%llu of %llu answers took less than %s and have no value: figures of the other %llu are those of the slower "
@@ -103,8 +109,8 @@ static int note_pacing(const struct ping_section *section, struct import *import
 		return -1;
 	if (!import->schedule.backwards)
 		return 0;
-	return import_note(import, IMPORT_LIMIT, err, "%llu send times lie before their predecessor's: left out of the gaps",
-		(count)import->schedule.backwards);
+	return import_note(import, IMPORT_LIMIT, err, "%llu send time%s before the one in front: left out of the gaps",
+		(count)import->schedule.backwards, plural(import->schedule.backwards));
 }
 
 static int note_local_errors(const struct ping_section *section, struct import *import, struct tare_err *err)
@@ -113,35 +119,35 @@ static int note_local_errors(const struct ping_section *section, struct import *
 	if (!section->local_errors)
 		return 0;
 	if (!unplaced)
-		return import_note(import, IMPORT_FATE, err, "%llu sends were refused by the host itself (%s)",
-			(count)section->local_errors, section->first_local_error.text);
+		return import_note(import, IMPORT_FATE, err, "%llu send%s refused by the host itself (%s)",
+			(count)section->local_errors, plural(section->local_errors), section->first_local_error.text);
 	return import_note(import, IMPORT_FATE, err,
-		"%llu sends were refused by the host itself (%s); ping does not say which, so %llu of the lost may never have "
+		"%llu send%s refused by the host itself (%s); ping does not say which, so %llu of the lost may never have "
 		"left",
-		(count)section->local_errors, section->first_local_error.text, (count)unplaced);
+		(count)section->local_errors, plural(section->local_errors), section->first_local_error.text, (count)unplaced);
 }
 
 static int note_fates(const struct ping_section *section, struct import *import, struct tare_err *err)
 {
 	if (section->errors &&
-		import_note(import, IMPORT_FATE, err, "%llu requests were refused, the first by %s: %s",
-			(count)section->errors, section->first_reporter.text, section->first_error.text))
+		import_note(import, IMPORT_FATE, err, "%llu request%s refused, the first by %s: %s",
+			(count)section->errors, plural(section->errors), section->first_reporter.text, section->first_error.text))
 		return -1;
 	if (section->unmatched_errors &&
-		import_note(import, IMPORT_FATE, err, "%llu errors name no open request, the first by %s: %s",
-			(count)section->unmatched_errors, section->first_reporter.text, section->first_error.text))
+		import_note(import, IMPORT_FATE, err, "%llu error%s without an open request, the first by %s: %s",
+			(count)section->unmatched_errors, plural(section->unmatched_errors), section->first_reporter.text, section->first_error.text))
 		return -1;
 	if (note_local_errors(section, import, err))
 		return -1;
-	if (section->bad_checksum && import_note(import, IMPORT_FATE, err, "%llu answers with a bad checksum are no answers",
-					     (count)section->bad_checksum))
+	if (section->bad_checksum && import_note(import, IMPORT_FATE, err, "%llu answer%s with a bad checksum not counted as such",
+					     (count)section->bad_checksum, plural(section->bad_checksum)))
 		return -1;
-	if (section->other_address && import_note(import, IMPORT_FATE, err, "%llu answers came from another address",
-					      (count)section->other_address))
+	if (section->other_address && import_note(import, IMPORT_FATE, err, "%llu answer%s from another address",
+					      (count)section->other_address, plural(section->other_address)))
 		return -1;
 	if (section->before_first && import_note(import, IMPORT_FATE, err,
-					     "%llu answers belong to requests from before this log: left out",
-					     (count)section->before_first))
+					     "%llu answer%s to requests from before this log left out",
+					     (count)section->before_first, plural(section->before_first)))
 		return -1;
 	if (!section->has_header && section->numbered && section->base > 1)
 		return import_note(import, IMPORT_LIMIT, err, "the log begins at request %lld: what was before is not known",
@@ -178,12 +184,12 @@ static int note_totals(const struct ping_section *section, struct import *import
 static int note_damage(const struct ping_section *section, struct import *import, struct tare_err *err)
 {
 	if (section->damaged &&
-		import_note(import, IMPORT_DAMAGE, err, "%llu damaged lines passed over, the first is line %llu: %s",
-			(count)section->damaged, (count)section->damaged_line, section->first_damage))
+		import_note(import, IMPORT_DAMAGE, err, "%llu damaged line%s passed over, the first is line %llu: %s",
+			(count)section->damaged, plural(section->damaged), (count)section->damaged_line, section->first_damage))
 		return -1;
 	if (section->noise &&
-		import_note(import, IMPORT_DAMAGE, err, "%llu lines are not ping's, the first is line %llu: %s",
-			(count)section->noise, (count)section->noise_line, section->first_noise.text))
+		import_note(import, IMPORT_DAMAGE, err, "%llu line%s not of ping, the first is line %llu: %s",
+			(count)section->noise, plural(section->noise), (count)section->noise_line, section->first_noise.text))
 		return -1;
 	if (section->cut && import_note(import, IMPORT_DAMAGE, err, "the log is cut off in mid-line: its last line is left out"))
 		return -1;

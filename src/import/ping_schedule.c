@@ -123,15 +123,14 @@ static void say_slipped(const struct ping_schedule *schedule, struct text *text)
 {
 	int64_t mean = schedule->mean_excess_ns, median = schedule->median_excess_ns;
 	int64_t apart = mean > median ? mean - median : median - mean;
-	const char *inferred = schedule->inferred ? " (interval inferred)" : "";
 	if (apart > median / 4) {
-		text_add(text, "half of the gaps were at least %s too long, on average %s%s%s", in_short(median).text,
-			mean < 0 ? "-" : "", in_short(mean).text, inferred);
+		text_add(text, "half of the gaps were at least %s too long, on average %s%s", in_short(median).text,
+			mean < 0 ? "-" : "", in_short(mean).text);
 	} else {
 		bool all = schedule->min_ns > schedule->asked_ns + median / 2;
 		bool most = schedule->first_percentile_ns > schedule->asked_ns + median / 2;
-		text_add(text, "%s was %s too long%s", all ? "every gap" : most ? "nearly every gap" : "the mean gap",
-			in_short(mean).text, inferred);
+		text_add(text, "%s was %s too long", all ? "every gap" : most ? "nearly every gap" : "the mean gap",
+			in_short(mean).text);
 	}
 	text_add(text, ", the schedule %s %s", schedule->slip_ns < 0 ? "gained" : "slipped",
 		in_short(schedule->slip_ns).text);
@@ -155,9 +154,8 @@ size_t ping_schedule_text(const struct ping_schedule *schedule, int64_t median_r
 		text_add(&text, "the gaps are shorter than the %s asked, the median by %s: was another interval asked for?",
 			in_short(schedule->asked_ns).text, in_short(schedule->median_excess_ns).text);
 	} else {
-		text_add(&text, "kept: the median gap is within %s of the %s asked%s, the schedule %s %s over %llu gaps",
-			in_short(least).text, in_short(schedule->asked_ns).text,
-			schedule->inferred ? " (inferred)" : "", schedule->slip_ns < 0 ? "gained" : "slipped",
+		text_add(&text, "kept: the median gap is within %s of the %s asked, the schedule %s %s over %llu gaps",
+			in_short(least).text, in_short(schedule->asked_ns).text, schedule->slip_ns < 0 ? "gained" : "slipped",
 			in_short(schedule->slip_ns).text, (unsigned long long)schedule->intervals);
 	}
 	return text.used;
