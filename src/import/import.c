@@ -161,9 +161,9 @@ static int more_room(struct import *import, struct tare_err *err)
 void *import_take(struct import *import, size_t count, size_t size, struct tare_err *err)
 {
 	for (int attempt = 0; attempt < 2; attempt++) {
-		void *memory = import->arena_count
-			? arena_take(import->arenas[import->arena_count - 1], count, size, _Alignof(max_align_t))
-			: NULL;
+		void *memory = import->arena_count ? arena_take(import->arenas[import->arena_count - 1], count, size,
+							     _Alignof(max_align_t))
+						   : NULL;
 		if (memory)
 			return memory;
 		if (attempt == 0 && more_room(import, err))

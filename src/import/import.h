@@ -107,20 +107,20 @@ size_t import_events(const struct import *import, const struct tare_event **ret_
  * Negative differences (the wall clock was set back) are left out of everything.
  */
 struct ping_schedule {
-	uint64_t gaps;           /* neighbours with known times */
-	uint64_t intervals;      /* intervals that slip_ns covers, holes included */
-	uint64_t backwards;      /* differences left out since time went backwards */
-	int64_t asked_ns;        /* 0: unknown, and the three below are 0 */
+	uint64_t gaps;      /* neighbours with known times */
+	uint64_t intervals; /* intervals that slip_ns covers, holes included */
+	uint64_t backwards; /* differences left out since time went backwards */
+	int64_t asked_ns;   /* 0: unknown, and the three below are 0 */
 	bool inferred;
-	int64_t slip_ns;         /* last - first - intervals x asked */
-	int64_t mean_excess_ns;  /* slip / intervals, rounded */
+	int64_t slip_ns;        /* last - first - intervals x asked */
+	int64_t mean_excess_ns; /* slip / intervals, rounded */
 	int64_t median_excess_ns;
 	int64_t min_ns, first_percentile_ns, median_ns, p99_ns, max_ns; /* of the gaps, nearest rank; 0 without */
 };
 
 /* sent_ns: a time per request or TARE_NO_TIME. scratch: room for `count` values. */
-void ping_schedule_of(const int64_t *sent_ns, size_t count, int64_t every_ns, int64_t *scratch,
-	struct ping_schedule *ret_schedule);
+void ping_schedule_of(
+	const int64_t *sent_ns, size_t count, int64_t every_ns, int64_t *scratch, struct ping_schedule *ret_schedule);
 /*
  * The verdict in words: "every gap was 454 µs too long, the schedule slipped 908
  * ms; the RTT column shows 1 µs a packet" where the median gap exceeds the asked

@@ -52,7 +52,9 @@ int import_event(struct import *import, int64_t at_ns, const char *kind, struct 
 	TARE_PRINTF(5, 6) TARE_MUST_USE;
 
 /* `foreign` quoted and made harmless, for a message. */
-struct quoted { char text[96]; };
+struct quoted {
+	char text[96];
+};
 struct quoted quote(const char *foreign, size_t bytes);
 
 extern const struct import_format ping_format;

@@ -17,7 +17,7 @@ enum { LINES_MAX_BYTES = 4095, LINES_HEAD_BYTES = 65536 };
 struct lines;
 
 struct line {
-	char *text;        /* terminated, valid until the next call */
+	char *text; /* terminated, valid until the next call */
 	size_t bytes;
 	uint64_t number;   /* from 1 */
 	bool overlong;     /* longer than LINES_MAX_BYTES: text is empty */

@@ -38,7 +38,8 @@ static bool ping_knows(struct lines *head)
 		windows_header = windows_header || (read.kind == PING_HEADER && read.dialect == PING_WINDOWS);
 		windows_totals = windows_totals || (read.kind == PING_TOTALS && read.dialect == PING_WINDOWS);
 		bool unix_totals = read.kind == PING_TOTALS && read.dialect != PING_WINDOWS;
-		bool numbered = read.has_seq && (read.kind == PING_REPLY || read.kind == PING_NO_ANSWER || read.kind == PING_ERROR);
+		bool numbered = read.has_seq &&
+				(read.kind == PING_REPLY || read.kind == PING_NO_ANSWER || read.kind == PING_ERROR);
 		bool header = read.kind == PING_HEADER && read.dialect != PING_WINDOWS;
 		bool windows_reply = read.kind == PING_REPLY && read.dialect == PING_WINDOWS;
 		if (numbered || header || windows_reply || unix_totals || (windows_header && windows_totals))
@@ -55,8 +56,11 @@ static int ping_open(struct import *import, void **ret_reader, struct tare_err *
 	struct ping *ping = calloc(1, sizeof(*ping));
 	if (!ping)
 		return tare_fail_errno(err, ENOMEM, "cannot read '%s'", import->name);
-	import->run = (struct tare_run){
-		.id = 1, .status = TARE_RUN_FINISHED, .tool = ping_tool(PING_UNKNOWN), .host = "", .kernel = "",
+	import->run = (struct tare_run){.id = 1,
+		.status = TARE_RUN_FINISHED,
+		.tool = ping_tool(PING_UNKNOWN),
+		.host = "",
+		.kernel = "",
 		.command_line = ""};
 	*ret_reader = ping;
 	return 0;
@@ -123,7 +127,8 @@ static void take_noise(struct ping_section *section, const struct line *line)
 {
 	if (!section->noise++) {
 		section->noise_line = line->number;
-		section->first_noise = line->overlong ? quote("longer than 4095 bytes", 22) : quote(line->text, line->bytes);
+		section->first_noise =
+			line->overlong ? quote("longer than 4095 bytes", 22) : quote(line->text, line->bytes);
 	}
 }
 
@@ -144,7 +149,8 @@ static enum step take_request(struct import *import, struct ping_section *sectio
 	if (place == PLACE_RESTART)
 		return STEP_HOLD;
 	if (place == PLACE_FAR)
-		return damaged(import, section, line, "a jump in the numbers that would need millions of lost requests", err);
+		return damaged(
+			import, section, line, "a jump in the numbers that would need millions of lost requests", err);
 	take_dialect(section, read);
 	if (place == PLACE_BEFORE) {
 		section->before_first++;
@@ -173,7 +179,8 @@ static void first_error(struct ping_section *section, const struct ping_line *re
 
 static int64_t event_time(const struct import *import, const struct ping_section *section)
 {
-	return section->last_stamp_ns == TARE_NO_TIME ? TARE_NO_TIME : section->last_stamp_ns - import->run.epoch_real_ns;
+	return section->last_stamp_ns == TARE_NO_TIME ? TARE_NO_TIME
+						      : section->last_stamp_ns - import->run.epoch_real_ns;
 }
 
 /* Sends that our host refused. On Windows such a line stands for one request. */
@@ -206,7 +213,8 @@ static enum step take_event(struct import *import, struct ping_section *section,
 static enum step take_header_line(struct ping_section *section, const struct line *line, const struct ping_line *read)
 {
 	/* text of others may have the shape of Windows' header; inside a numbered section it is no header */
-	if (read->dialect == PING_WINDOWS && section->numbered && !section->statistics && !ping_says(line->text, "ping")) {
+	if (read->dialect == PING_WINDOWS && section->numbered && !section->statistics &&
+		!ping_says(line->text, "ping")) {
 		take_noise(section, line);
 		return STEP_ON;
 	}
@@ -240,16 +248,16 @@ static bool may_end_the_file(const struct ping_line *read)
 	if (read->kind == PING_REPLY)
 		return read->complete;
 	return read->kind == PING_BLANK || read->kind == PING_HEADER || read->kind == PING_KNOWN ||
-		read->kind == PING_STATISTICS || read->kind == PING_TOTALS || read->kind == PING_TIMES ||
-		read->kind == PING_NOISE;
+	       read->kind == PING_STATISTICS || read->kind == PING_TOTALS || read->kind == PING_TIMES ||
+	       read->kind == PING_NOISE;
 }
 
 static enum step take_line(struct import *import, struct ping *ping, const struct line *line, struct tare_err *err)
 {
 	struct ping_section *section = &ping->section;
 	struct ping_line read;
-	struct ping_context context = {.windows = section->dialect == PING_WINDOWS, .statistics = section->statistics,
-		.dump = section->dump};
+	struct ping_context context = {
+		.windows = section->dialect == PING_WINDOWS, .statistics = section->statistics, .dump = section->dump};
 	section->last_line = line->number;
 	if (line->overlong) {
 		take_noise(section, line);
@@ -353,16 +361,20 @@ static const struct tare_target *find_target(struct import *import, struct ping 
 	return target;
 }
 
-static const struct tare_round *new_round(struct import *import, const struct ping_section *section,
-	struct tare_err *err)
+static const struct tare_round *new_round(
+	struct import *import, const struct ping_section *section, struct tare_err *err)
 {
 	const struct ping_samples *samples = &section->samples;
 	struct tare_round *round = import_take(import, 1, sizeof(*round), err);
 	if (!round)
 		return NULL;
-	*round = (struct tare_round){
-		.id = import->round, .number = import->round, .label = "", .interval_ns = import->rules.every_ns,
-		.axis_error_ns = TARE_NO_TIME, .warmup = 2, .status = section->statistics ? "finished" : "interrupted"};
+	*round = (struct tare_round){.id = import->round,
+		.number = import->round,
+		.label = "",
+		.interval_ns = import->rules.every_ns,
+		.axis_error_ns = TARE_NO_TIME,
+		.warmup = 2,
+		.status = section->statistics ? "finished" : "interrupted"};
 	for (size_t i = 0; i < samples->count; i++) {
 		if (samples->tx_ns[i] != TARE_NO_TIME) {
 			round->first_due_ns = samples->tx_ns[i];
@@ -382,11 +394,15 @@ static int make_record(struct import *import, struct ping *ping, struct tare_err
 	static const uint8_t no_fate[1];
 	if (ping_section_close(section, import, err))
 		return -1;
-	ping->record = (struct tare_record){
-		.run = &import->run, .target = find_target(import, ping, err), .round = new_round(import, section, err),
-		.beside = {.duplicate = section->duplicates, .reordered = section->reordered,
+	ping->record = (struct tare_record){.run = &import->run,
+		.target = find_target(import, ping, err),
+		.round = new_round(import, section, err),
+		.beside = {.duplicate = section->duplicates,
+			.reordered = section->reordered,
 			.unmatched_errors = section->unmatched_errors},
-		.series = {.count = samples->count, .fate = samples->fate ? samples->fate : no_fate, .flags = samples->flags,
+		.series = {.count = samples->count,
+			.fate = samples->fate ? samples->fate : no_fate,
+			.flags = samples->flags,
 			.reason = samples->reason},
 		.resolution_ns = section->coarsest_ns};
 	if (!ping->record.target || !ping->record.round)
@@ -397,7 +413,8 @@ static int make_record(struct import *import, struct ping *ping, struct tare_err
 		series->given_ns[TARE_SPAN_GAP] = samples->gap_ns;
 		series->at_ns[TARE_STAGE_USER_TX] = samples->tx_ns;
 		series->at_ns[TARE_STAGE_USER_RX] = samples->rx_ns;
-		ping_schedule_of(samples->tx_ns, samples->count, import->rules.every_ns, samples->scratch, &import->schedule);
+		ping_schedule_of(
+			samples->tx_ns, samples->count, import->rules.every_ns, samples->scratch, &import->schedule);
 		import->has_schedule = true;
 	}
 	if (import->round == 1)
@@ -413,7 +430,8 @@ static int ping_next(struct import *import, void *reader, const struct tare_reco
 	if (got < 0)
 		return -1;
 	if (got == 0 && import->round == 0)
-		return tare_fail(err, TARE_E_FORMAT, "'%s': looks like a ping log, but no line of it can be read", import->name);
+		return tare_fail(
+			err, TARE_E_FORMAT, "'%s': looks like a ping log, but no line of it can be read", import->name);
 	if (got == 0)
 		return 0;
 	if (make_record(import, ping, err))

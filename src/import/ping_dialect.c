@@ -29,8 +29,9 @@ static const char *lone_number(const char *at, const char *end, struct slice *re
 		while (stop < end && is_digit(*stop))
 			stop++;
 		bool before = start == at || *(start - 1) == ' ' || *(start - 1) == '(' || *(start - 1) == '+' ||
-			(unsigned char)*(start - 1) >= 0x80;
-		bool after = stop == end || !strchr(".:%/", *stop) || (stop + 1 < end && *stop == '.' && !is_digit(stop[1]));
+			      (unsigned char)*(start - 1) >= 0x80;
+		bool after =
+			stop == end || !strchr(".:%/", *stop) || (stop + 1 < end && *stop == '.' && !is_digit(stop[1]));
 		if (before && after) {
 			*ret_number = (struct slice){start, (size_t)(stop - start)};
 			return stop;
@@ -116,7 +117,7 @@ static bool read_windows_header(const char *text, size_t bytes, struct ping_line
 bool ping_read_header(const char *text, size_t bytes, struct ping_line *line)
 {
 	return read_ping_header(text, bytes, line) || read_ping6_header(text, bytes, line) ||
-		read_windows_header(text, bytes, line);
+	       read_windows_header(text, bytes, line);
 }
 
 static void take_total(struct slice number, bool plus, const char *word, size_t *plain, struct ping_line *line)
@@ -149,7 +150,8 @@ static bool read_totals(const char *text, size_t bytes, bool expected, struct pi
 	const char *end = text + bytes, *percent = memchr(text, '%', bytes), *stop;
 	size_t plain = 0;
 	struct slice number;
-	if (!percent || memchr(text, '/', bytes) || memchr(text, '=', bytes) || !(expected || ping_says(text, "transmitted")))
+	if (!percent || memchr(text, '/', bytes) || memchr(text, '=', bytes) ||
+		!(expected || ping_says(text, "transmitted")))
 		return false;
 	line->kind = PING_TOTALS;
 	for (const char *at = text; (stop = lone_number(at, percent, &number)) != NULL; at = stop) {
@@ -230,7 +232,7 @@ static bool is_clock_warning(const char *text)
 static bool is_known_line(const char *text, size_t bytes, struct ping_context context)
 {
 	return context.dump || starts(text, "vr hl tos") || starts(text, "warning:") || starts(text, "pipe ") ||
-		starts(text, "ping: warning") || (bytes > 2 && ping_says(text, "% loss") && memchr(text, '/', bytes));
+	       starts(text, "ping: warning") || (bytes > 2 && ping_says(text, "% loss") && memchr(text, '/', bytes));
 }
 
 static bool read_local_error(const char *text, size_t bytes, struct ping_line *line)

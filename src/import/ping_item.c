@@ -123,10 +123,22 @@ size_t ping_items(const char *text, size_t bytes, struct ping_item *ret_items)
  */
 static int64_t unit_ns(struct slice unit)
 {
-	static const struct { const char *word; int64_t ns; } units[] = {
-		{"ms", 1000000}, {"msec", 1000000}, {"msek", 1000000}, {"ezredmp", 1000000}, {"us", 1000},
-		{"usec", 1000}, {"\xC2\xB5s", 1000}, {"\xCE\xBCs", 1000}, {"\xB5s", 1000},
-		{"\xD0\xBC\xD0\xBA\xD1\x81", 1000}, {"ns", 1}, {"s", 1000000000},
+	static const struct {
+		const char *word;
+		int64_t ns;
+	} units[] = {
+		{"ms", 1000000},
+		{"msec", 1000000},
+		{"msek", 1000000},
+		{"ezredmp", 1000000},
+		{"us", 1000},
+		{"usec", 1000},
+		{"\xC2\xB5s", 1000},
+		{"\xCE\xBCs", 1000},
+		{"\xB5s", 1000},
+		{"\xD0\xBC\xD0\xBA\xD1\x81", 1000},
+		{"ns", 1},
+		{"s", 1000000000},
 	};
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
 		if (slice_is(unit, units[i].word))

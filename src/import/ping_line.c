@@ -166,8 +166,8 @@ static bool read_timeout(const char *text, size_t bytes, struct ping_line *line)
 }
 
 /* Windows: no number; an address, then a time, mostly a TTL behind it. */
-static bool read_unnumbered(const char *text, size_t bytes, const struct ping_item *items, size_t count,
-	struct ping_line *line)
+static bool read_unnumbered(
+	const char *text, size_t bytes, const struct ping_item *items, size_t count, struct ping_line *line)
 {
 	const struct ping_item *time = time_item(items, count);
 	size_t times = 0;

@@ -12,8 +12,8 @@
 
 enum ping_kind {
 	PING_BLANK,
-	PING_KNOWN,       /* the tool's own, nothing to keep: warnings, "pipe 3", dumps of headers */
-	PING_HEADER,      /* starts a section: who, address, payload_bytes, dialect */
+	PING_KNOWN,  /* the tool's own, nothing to keep: warnings, "pipe 3", dumps of headers */
+	PING_HEADER, /* starts a section: who, address, payload_bytes, dialect */
 	PING_REPLY,
 	PING_NO_ANSWER,   /* the tool says that seq has no answer (yet) */
 	PING_TIMEOUT,     /* the same without a number (Windows) */
@@ -25,26 +25,29 @@ enum ping_kind {
 	PING_TOTALS,      /* transmitted and received */
 	PING_TIMES,       /* min/avg/max: `what` */
 	PING_NOISE,
-	PING_DAMAGED,     /* `damage` says why */
+	PING_DAMAGED, /* `damage` says why */
 };
 
 enum ping_dialect { PING_UNKNOWN, PING_IPUTILS, PING_BSD, PING_BUSYBOX, PING_WINDOWS };
 
 /* Bytes inside the line. */
-struct slice { const char *at; size_t bytes; };
+struct slice {
+	const char *at;
+	size_t bytes;
+};
 
 struct ping_line {
 	enum ping_kind kind;
 	enum ping_dialect dialect; /* as far as this line alone tells */
 	bool has_seq, below, duplicate, bad_checksum, other_address, truncated;
-	bool marked;               /* a mark in parentheses that was not understood */
-	bool complete;             /* a reply whose time and unit were read: not cut off */
+	bool marked;   /* a mark in parentheses that was not understood */
+	bool complete; /* a reply whose time and unit were read: not cut off */
 	uint32_t seq;
-	uint16_t reason;           /* errno, 0: not told or not understood */
+	uint16_t reason; /* errno, 0: not told or not understood */
 	uint32_t payload_bytes;
-	int64_t rtt_ns;            /* TARE_NO_TIME: not printed, or below the display's step */
-	int64_t resolution_ns;     /* step of the digits printed; 0 without */
-	int64_t stamp_ns;          /* the bracket of -D, ns since 1970; TARE_NO_TIME without */
+	int64_t rtt_ns;        /* TARE_NO_TIME: not printed, or below the display's step */
+	int64_t resolution_ns; /* step of the digits printed; 0 without */
+	int64_t stamp_ns;      /* the bracket of -D, ns since 1970; TARE_NO_TIME without */
 	uint64_t transmitted, received, duplicates, errors;
 	bool has_transmitted, has_received;
 	struct slice who, address, what;
@@ -52,7 +55,9 @@ struct ping_line {
 };
 
 /* What the lines before decide: a Windows log has no numbers, so any sentence in it is a request without answer. */
-struct ping_context { bool windows, statistics, dump; };
+struct ping_context {
+	bool windows, statistics, dump;
+};
 
 void ping_line_read(const char *text, size_t bytes, struct ping_context context, struct ping_line *ret_line);
 

@@ -78,18 +78,20 @@ static int note_quantity(const struct ping_section *section, struct import *impo
 		    mixed ? " to " : "", mixed ? coarse : "", mixed ? ", coarser the longer the time" : "") ||
 		import_note(import, IMPORT_LIMIT, err, "percentiles finer than %s cannot be told from this log", fine))
 		return -1;
-	if (section->zeros && import_note(import, IMPORT_LIMIT, err, "%llu time%s printed as 0: less than %s, not nothing",
-				      (count)section->zeros, plural(section->zeros), fine))
+	if (section->zeros &&
+		import_note(import, IMPORT_LIMIT, err, "%llu time%s printed as 0: less than %s, not nothing",
+			(count)section->zeros, plural(section->zeros), fine))
 		return -1;
 	if (!section->below)
 		return 0;
 	uint64_t known = section->answered - section->below;
 	if (!known)
 		return import_note(import, IMPORT_LIMIT, err,
-			"all of the %llu answers took less than %s: no time is known, only this bound", (count)section->below,
-			coarse);
+			"all of the %llu answers took less than %s: no time is known, only this bound",
+			(count)section->below, coarse);
 	return import_note(import, IMPORT_LIMIT, err,
-		"%llu of %llu answers took less than %s and have no value: figures of the other %llu are those of the slower "
+		"%llu of %llu answers took less than %s and have no value: figures of the other %llu are those of the "
+		"slower "
 		"ones, not of all",
 		(count)section->below, (count)section->answered, coarse, (count)known);
 }
@@ -101,11 +103,13 @@ static int note_pacing(const struct ping_section *section, struct import *import
 		return 0;
 	if (!import->has_schedule)
 		return import_note(import, IMPORT_PACING, err,
-			"no send times in this log (ping -D prints them): whether the schedule was kept cannot be told");
+			"no send times in this log (ping -D prints them): whether the schedule was kept cannot be "
+			"told");
 	ping_schedule_text(&import->schedule, median_rtt(section), buffer, sizeof(buffer));
 	if (import_note(import, IMPORT_PACING, err, "%s", buffer))
 		return -1;
-	if (import_note(import, IMPORT_LIMIT, err, "send times are print times less the RTT: late by ping's own wake-up"))
+	if (import_note(
+		    import, IMPORT_LIMIT, err, "send times are print times less the RTT: late by ping's own wake-up"))
 		return -1;
 	if (!import->schedule.backwards)
 		return 0;
@@ -122,36 +126,40 @@ static int note_local_errors(const struct ping_section *section, struct import *
 		return import_note(import, IMPORT_FATE, err, "%llu send%s refused by the host itself (%s)",
 			(count)section->local_errors, plural(section->local_errors), section->first_local_error.text);
 	return import_note(import, IMPORT_FATE, err,
-		"%llu send%s refused by the host itself (%s); ping does not say which, so %llu of the lost may never have "
+		"%llu send%s refused by the host itself (%s); ping does not say which, so %llu of the lost may never "
+		"have "
 		"left",
-		(count)section->local_errors, plural(section->local_errors), section->first_local_error.text, (count)unplaced);
+		(count)section->local_errors, plural(section->local_errors), section->first_local_error.text,
+		(count)unplaced);
 }
 
 static int note_fates(const struct ping_section *section, struct import *import, struct tare_err *err)
 {
-	if (section->errors &&
-		import_note(import, IMPORT_FATE, err, "%llu request%s refused, the first by %s: %s",
-			(count)section->errors, plural(section->errors), section->first_reporter.text, section->first_error.text))
+	if (section->errors && import_note(import, IMPORT_FATE, err, "%llu request%s refused, the first by %s: %s",
+				       (count)section->errors, plural(section->errors), section->first_reporter.text,
+				       section->first_error.text))
 		return -1;
 	if (section->unmatched_errors &&
 		import_note(import, IMPORT_FATE, err, "%llu error%s without an open request, the first by %s: %s",
-			(count)section->unmatched_errors, plural(section->unmatched_errors), section->first_reporter.text, section->first_error.text))
+			(count)section->unmatched_errors, plural(section->unmatched_errors),
+			section->first_reporter.text, section->first_error.text))
 		return -1;
 	if (note_local_errors(section, import, err))
 		return -1;
-	if (section->bad_checksum && import_note(import, IMPORT_FATE, err, "%llu answer%s with a bad checksum not counted as such",
-					     (count)section->bad_checksum, plural(section->bad_checksum)))
+	if (section->bad_checksum &&
+		import_note(import, IMPORT_FATE, err, "%llu answer%s with a bad checksum not counted as such",
+			(count)section->bad_checksum, plural(section->bad_checksum)))
 		return -1;
 	if (section->other_address && import_note(import, IMPORT_FATE, err, "%llu answer%s from another address",
 					      (count)section->other_address, plural(section->other_address)))
 		return -1;
-	if (section->before_first && import_note(import, IMPORT_FATE, err,
-					     "%llu answer%s to requests from before this log left out",
-					     (count)section->before_first, plural(section->before_first)))
+	if (section->before_first &&
+		import_note(import, IMPORT_FATE, err, "%llu answer%s to requests from before this log left out",
+			(count)section->before_first, plural(section->before_first)))
 		return -1;
 	if (!section->has_header && section->numbered && section->base > 1)
-		return import_note(import, IMPORT_LIMIT, err, "the log begins at request %lld: what was before is not known",
-			(long long)section->base);
+		return import_note(import, IMPORT_LIMIT, err,
+			"the log begins at request %lld: what was before is not known", (long long)section->base);
 	return 0;
 }
 
@@ -163,21 +171,26 @@ static int note_totals(const struct ping_section *section, struct import *import
 		return -1;
 	if (!section->has_totals) {
 		return section->samples.count
-			? import_note(import, IMPORT_LIMIT, err,
-				  "the log has no summary: requests after the last line are not known")
-			: 0;
+			       ? import_note(import, IMPORT_LIMIT, err,
+					 "the log has no summary: requests after the last line are not known")
+			       : 0;
 	}
 	if (!section->replies && section->known_by_totals)
 		return import_note(import, IMPORT_MISMATCH, err,
-			"summary only: %llu transmitted, %llu received, not one line about an answer; nothing can be measured",
+			"summary only: %llu transmitted, %llu received, not one line about an answer; nothing can be "
+			"measured",
 			(count)section->transmitted, (count)section->received);
 	bool windows = section->dialect == PING_WINDOWS;
 	uint64_t received = section->answered + (windows ? section->errors : 0);
-	if (section->transmitted < seen || section->transmitted > section->samples.count || section->received != received)
+	if (section->transmitted < seen || section->transmitted > section->samples.count ||
+		section->received != received)
 		return import_note(import, IMPORT_MISMATCH, err,
-			"the log's own summary counts %llu transmitted and %llu received, its lines show %zu and %llu%s",
+			"the log's own summary counts %llu transmitted and %llu received, its lines show %zu and "
+			"%llu%s",
 			(count)section->transmitted, (count)section->received, seen, (count)received,
-			section->known_by_totals ? "; answers without a line are counted as answered, their times unknown" : "");
+			section->known_by_totals
+				? "; answers without a line are counted as answered, their times unknown"
+				: "");
 	return 0;
 }
 
@@ -185,13 +198,15 @@ static int note_damage(const struct ping_section *section, struct import *import
 {
 	if (section->damaged &&
 		import_note(import, IMPORT_DAMAGE, err, "%llu damaged line%s passed over, the first is line %llu: %s",
-			(count)section->damaged, plural(section->damaged), (count)section->damaged_line, section->first_damage))
+			(count)section->damaged, plural(section->damaged), (count)section->damaged_line,
+			section->first_damage))
 		return -1;
-	if (section->noise &&
-		import_note(import, IMPORT_DAMAGE, err, "%llu line%s not of ping, the first is line %llu: %s",
-			(count)section->noise, plural(section->noise), (count)section->noise_line, section->first_noise.text))
+	if (section->noise && import_note(import, IMPORT_DAMAGE, err,
+				      "%llu line%s not of ping, the first is line %llu: %s", (count)section->noise,
+				      plural(section->noise), (count)section->noise_line, section->first_noise.text))
 		return -1;
-	if (section->cut && import_note(import, IMPORT_DAMAGE, err, "the log is cut off in mid-line: its last line is left out"))
+	if (section->cut &&
+		import_note(import, IMPORT_DAMAGE, err, "the log is cut off in mid-line: its last line is left out"))
 		return -1;
 	return 0;
 }

@@ -48,8 +48,8 @@ static int64_t infer(int64_t first_percentile_ns)
 }
 
 /* Sums the way between known times, holes included, into *ret_elapsed; the gaps between neighbours go to scratch. */
-static void walk(const int64_t *sent_ns, size_t count, int64_t *scratch, struct ping_schedule *schedule,
-	int64_t *ret_elapsed)
+static void walk(
+	const int64_t *sent_ns, size_t count, int64_t *scratch, struct ping_schedule *schedule, int64_t *ret_elapsed)
 {
 	size_t last = SIZE_MAX;
 	int64_t elapsed = 0;
@@ -78,8 +78,8 @@ static void walk(const int64_t *sent_ns, size_t count, int64_t *scratch, struct 
 	*ret_elapsed = elapsed;
 }
 
-void ping_schedule_of(const int64_t *sent_ns, size_t count, int64_t every_ns, int64_t *scratch,
-	struct ping_schedule *ret_schedule)
+void ping_schedule_of(
+	const int64_t *sent_ns, size_t count, int64_t every_ns, int64_t *scratch, struct ping_schedule *ret_schedule)
 {
 	struct ping_schedule schedule = {0};
 	int64_t elapsed = 0, planned = 0;
@@ -107,7 +107,9 @@ void ping_schedule_of(const int64_t *sent_ns, size_t count, int64_t every_ns, in
 }
 
 /* "908 ms": three digits, without a sign. */
-struct short_text { char text[40]; };
+struct short_text {
+	char text[40];
+};
 static struct short_text in_short(int64_t ns)
 {
 	struct short_text out;
@@ -129,7 +131,10 @@ static void say_slipped(const struct ping_schedule *schedule, struct text *text)
 	} else {
 		bool all = schedule->min_ns > schedule->asked_ns + median / 2;
 		bool most = schedule->first_percentile_ns > schedule->asked_ns + median / 2;
-		text_add(text, "%s was %s too long", all ? "every gap" : most ? "nearly every gap" : "the mean gap",
+		text_add(text, "%s was %s too long",
+			all    ? "every gap"
+			: most ? "nearly every gap"
+			       : "the mean gap",
 			in_short(mean).text);
 	}
 	text_add(text, ", the schedule %s %s", schedule->slip_ns < 0 ? "gained" : "slipped",
@@ -151,12 +156,14 @@ size_t ping_schedule_text(const struct ping_schedule *schedule, int64_t median_r
 		if (median_rtt_ns != TARE_NO_TIME)
 			text_add(&text, "; the RTT column shows %s a packet", in_short(median_rtt_ns).text);
 	} else if (schedule->median_excess_ns <= -least) {
-		text_add(&text, "the gaps are shorter than the %s asked, the median by %s: was another interval asked for?",
+		text_add(&text,
+			"the gaps are shorter than the %s asked, the median by %s: was another interval asked for?",
 			in_short(schedule->asked_ns).text, in_short(schedule->median_excess_ns).text);
 	} else {
 		text_add(&text, "kept: the median gap is within %s of the %s asked, the schedule %s %s over %llu gaps",
-			in_short(least).text, in_short(schedule->asked_ns).text, schedule->slip_ns < 0 ? "gained" : "slipped",
-			in_short(schedule->slip_ns).text, (unsigned long long)schedule->intervals);
+			in_short(least).text, in_short(schedule->asked_ns).text,
+			schedule->slip_ns < 0 ? "gained" : "slipped", in_short(schedule->slip_ns).text,
+			(unsigned long long)schedule->intervals);
 	}
 	return text.used;
 }

@@ -17,9 +17,12 @@ void ping_section_reset(struct ping_section *section, uint64_t first_line)
 {
 	struct ping_samples samples = section->samples;
 	samples.count = 0;
-	*section = (struct ping_section){
-		.samples = samples, .highest = -1, .highest_answered = -1, .first_line = first_line,
-		.last_line = first_line, .last_stamp_ns = TARE_NO_TIME};
+	*section = (struct ping_section){.samples = samples,
+		.highest = -1,
+		.highest_answered = -1,
+		.first_line = first_line,
+		.last_line = first_line,
+		.last_stamp_ns = TARE_NO_TIME};
 }
 
 void ping_section_free(struct ping_section *section)
@@ -39,7 +42,7 @@ void ping_section_free(struct ping_section *section)
 bool ping_section_holds(const struct ping_section *section)
 {
 	return section->has_header || section->samples.count || section->has_totals || section->unmatched_errors ||
-		section->local_errors;
+	       section->local_errors;
 }
 
 uint64_t ping_section_limit(const struct ping_section *section)
@@ -49,12 +52,11 @@ uint64_t ping_section_limit(const struct ping_section *section)
 
 static bool answered_at(const struct ping_section *section, int64_t index)
 {
-	return index >= 0 && index < (int64_t)section->samples.count &&
-		section->samples.fate[index] == TARE_ANSWERED;
+	return index >= 0 && index < (int64_t)section->samples.count && section->samples.fate[index] == TARE_ANSWERED;
 }
 
-enum ping_place ping_section_place(const struct ping_section *section, const struct ping_line *line, bool last,
-	int64_t *ret_index)
+enum ping_place ping_section_place(
+	const struct ping_section *section, const struct ping_line *line, bool last, int64_t *ret_index)
 {
 	int64_t index = section->highest + 1;
 	if (line->has_seq && section->numbered) {
@@ -94,7 +96,8 @@ static int grow(struct ping_samples *samples, size_t count, struct tare_err *err
 	size_t room = samples->room ? samples->room : 256;
 	while (room < count)
 		room *= 2;
-	if (grow_one(&samples->rtt_ns, room, sizeof(int64_t), err) || grow_one(&samples->tx_ns, room, sizeof(int64_t), err) ||
+	if (grow_one(&samples->rtt_ns, room, sizeof(int64_t), err) ||
+		grow_one(&samples->tx_ns, room, sizeof(int64_t), err) ||
 		grow_one(&samples->rx_ns, room, sizeof(int64_t), err) ||
 		grow_one(&samples->gap_ns, room, sizeof(int64_t), err) ||
 		grow_one(&samples->scratch, room, sizeof(int64_t), err) || grow_one(&samples->fate, room, 1, err) ||
@@ -302,8 +305,8 @@ static int fill_gaps(struct ping_section *section, struct import *import, struct
 		} else if (gap < -step_ns) {
 			samples->flags[i] |= TARE_FLAG_CLOCK_STEP;
 			if (import_event(import, samples->tx_ns[i], "wall-step", err,
-				    "the wall clock went back by %lld ns or more before request %zu",
-				    (long long)-gap, i + 1))
+				    "the wall clock went back by %lld ns or more before request %zu", (long long)-gap,
+				    i + 1))
 				return -1;
 		}
 	}

@@ -16,7 +16,10 @@ struct ping_samples {
 };
 
 /* Sends that our host refused since the highest number last moved. */
-struct ping_refused { uint64_t count; uint16_t reason; };
+struct ping_refused {
+	uint64_t count;
+	uint16_t reason;
+};
 
 struct ping_section {
 	struct ping_samples samples;
@@ -59,8 +62,8 @@ void ping_section_free(struct ping_section *section);
 bool ping_section_holds(const struct ping_section *section);
 
 /* The index of a line's request. Makes no room yet. */
-enum ping_place ping_section_place(const struct ping_section *section, const struct ping_line *line, bool last,
-	int64_t *ret_index);
+enum ping_place ping_section_place(
+	const struct ping_section *section, const struct ping_line *line, bool last, int64_t *ret_index);
 /* How many samples the lines so far allow for. */
 uint64_t ping_section_limit(const struct ping_section *section);
 /* Makes `count` samples exist, new ones lost. */

@@ -11,7 +11,10 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct { const char *words; uint16_t reason; } reasons[] = {
+static const struct {
+	const char *words;
+	uint16_t reason;
+} reasons[] = {
 	{"network is unreachable", ENETUNREACH},
 	{"net unreachable", ENETUNREACH},
 	{"network unreachable", ENETUNREACH},

@@ -16,7 +16,8 @@ enum { RECORDS_MAX = 8, KEPT_MAX = 128, NOTES_BYTES = 16384 };
 
 struct read_record {
 	size_t count, fates[TARE_FATE_COUNT], known, with_gap;
-	int64_t min_ns, max_ns, sum_ns, resolution_ns, rtt_ns[KEPT_MAX], gap_ns[KEPT_MAX], tx_ns[KEPT_MAX], rx_ns[KEPT_MAX];
+	int64_t min_ns, max_ns, sum_ns, resolution_ns, rtt_ns[KEPT_MAX], gap_ns[KEPT_MAX], tx_ns[KEPT_MAX],
+		rx_ns[KEPT_MAX];
 	uint8_t fate[KEPT_MAX];
 	uint16_t flags[KEPT_MAX], reason[KEPT_MAX];
 	struct tare_beside beside;
@@ -64,9 +65,13 @@ static inline void keep_record(struct read_log *log, const struct import *import
 	const struct tare_event *events = NULL;
 	struct read_record *kept = &log->record[log->records < RECORDS_MAX ? log->records : RECORDS_MAX - 1];
 	log->records++;
-	*kept = (struct read_record){.count = record->series.count, .resolution_ns = record->resolution_ns,
-		.beside = record->beside, .payload_bytes = record->target->payload_bytes, .warmup = record->round->warmup,
-		.number = record->round->number, .epoch_ns = record->run->epoch_real_ns};
+	*kept = (struct read_record){.count = record->series.count,
+		.resolution_ns = record->resolution_ns,
+		.beside = record->beside,
+		.payload_bytes = record->target->payload_bytes,
+		.warmup = record->round->warmup,
+		.number = record->round->number,
+		.epoch_ns = record->run->epoch_real_ns};
 	for (size_t i = 0; i < record->series.count; i++)
 		keep_sample(kept, &record->series, i);
 	snprintf(kept->url, sizeof(kept->url), "%s", record->target->url);

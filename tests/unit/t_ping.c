@@ -77,7 +77,8 @@ static void test_trouble(void)
 	IS_I64(record->sum_ns / 11, 73750454, "mid-run: mean 73.750 ms, where the summary has 73.819");
 	IS_I64(record->resolution_ns, 1000000, "mid-run: the coarsest step");
 	SAYS(log->notes, "resolution 1 µs to 1 ms");
-	SAYS(log->notes, "3 sends refused by the host itself ('Network is unreachable'); ping does not say which, so 3");
+	SAYS(log->notes,
+		"3 sends refused by the host itself ('Network is unreachable'); ping does not say which, so 3");
 	free(log);
 
 	log = read_file("macos_unreachable");
@@ -85,7 +86,8 @@ static void test_trouble(void)
 	IS_I64(record->count, 8, "macOS: 8 requests");
 	IS_I64(record->fates[TARE_LOST], 8, "macOS: all lost");
 	IS_I64(record->beside.unmatched_errors, 6, "macOS: 6 errors that name no request");
-	SAYS(log->notes, "6 errors without an open request, the first by '192.168.1.220': 'Destination Host Unreachable'");
+	SAYS(log->notes,
+		"6 errors without an open request, the first by '192.168.1.220': 'Destination Host Unreachable'");
 	OK(!strstr(log->notes, "not of ping"), "macOS: dumps of headers are no noise");
 	free(log);
 }
@@ -152,7 +154,8 @@ static void test_note_1(bool every, const char *name)
 			(at_us + rtt_us) / 1000000, (at_us + rtt_us) % 1000000, i, rtt_us);
 	}
 	used += (size_t)snprintf(text + used, ROOM - used,
-		"\n--- 127.0.0.1 ping statistics ---\n2000 packets transmitted, 2000 received, 0%% packet loss, time 10903ms\n"
+		"\n--- 127.0.0.1 ping statistics ---\n2000 packets transmitted, 2000 received, 0%% packet loss, time "
+		"10903ms\n"
 		"rtt min/avg/max/mdev = 0.001/0.001/0.002/0.000 ms\n");
 	struct read_log *log = read_bytes(text, used, (struct import_rules){.every_ns = every ? 5000000 : 0});
 	struct ping_schedule *schedule = &log->record[0].schedule;

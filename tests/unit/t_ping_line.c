@@ -12,18 +12,24 @@
 
 #define NONE TARE_NO_TIME
 
-static const struct { const char *text; int64_t seq, rtt_ns, resolution_ns; } replies[] = {
+static const struct {
+	const char *text;
+	int64_t seq, rtt_ns, resolution_ns;
+} replies[] = {
 	{"64 bytes from 172.217.23.206: icmp_seq=0 ttl=119 time=30,406 ms", 0, 30406000, 1000},
 	{"64 Byte von a.net (216.58.204.78): icmp_seq=5 ttl=116 Zeit=6,16 ms", 5, 6160000, 10000},
 	{"64 Bytes von 10.0.0.1: icmp_seq=1 ttl=64 Zeit=19.0 ms", 1, 19000000, 100000},
 	{"64 octets de 10.0.0.1 : icmp_seq=1 ttl=64 temps=130 ms", 1, 130000000, 1000000},
 	{"64 bytes desde 10.0.0.1: icmp_seq=1 ttl=64 tiempo=81.0 ms", 1, 81000000, 100000},
 	{"64 \xD0\xB1\xD0\xB0\xD0\xB9\xD1\x82 \xD0\xBE\xD1\x82 10.0.0.1: icmp_seq=2 ttl=64 "
-	 "\xD0\xB2\xD1\x80\xD0\xB5\xD0\xBC\xD1\x8F=0,045 \xD0\xBC\xD1\x81", 2, 45000, 1000},
+	 "\xD0\xB2\xD1\x80\xD0\xB5\xD0\xBC\xD1\x8F=0,045 \xD0\xBC\xD1\x81",
+		2, 45000, 1000},
 	{"64 \xE3\x83\x90\xE3\x82\xA4\xE3\x83\x88\xE5\xBF\x9C\xE7\xAD\x94 10.0.0.1: icmp_seq=3 ttl=64 "
-	 "\xE6\x99\x82\xE9\x96\x93=0.344\xE3\x83\x9F\xE3\x83\xAA\xE7\xA7\x92", 3, 344000, 1000},
+	 "\xE6\x99\x82\xE9\x96\x93=0.344\xE3\x83\x9F\xE3\x83\xAA\xE7\xA7\x92",
+		3, 344000, 1000},
 	{"64 \xE5\xAD\x97\xE8\x8A\x82\xEF\xBC\x8C\xE6\x9D\xA5\xE8\x87\xAA 10.0.0.1: icmp_seq=4 ttl=64 "
-	 "\xE6\x97\xB6\xE9\x97\xB4=0.0300 \xE6\xAF\xAB\xE7\xA7\x92", 4, 30000, 100},
+	 "\xE6\x97\xB6\xE9\x97\xB4=0.0300 \xE6\xAF\xAB\xE7\xA7\x92",
+		4, 30000, 100},
 	{"64 bytes from 10.0.0.1: seq=7 ttl=42 time=1.331 ms", 7, 1331000, 1000},
 	{"64 bytes from 10.0.0.1: icmp_req=1 ttl=57 time=3.08 ms", 1, 3080000, 10000},
 	{"64 bytes from host (10.0.0.1): icmp_seq=0. time=1.5 ms", 0, 1500000, 100000},
@@ -36,14 +42,18 @@ static const struct { const char *text; int64_t seq, rtt_ns, resolution_ns; } re
 	{"64 bytes from 10.0.0.1: icmp_seq=1 ttl=64", 1, NONE, 0},
 	{"Reply from 8.8.8.8: bytes=32 time=37ms TTL=55", -1, 37000000, 1000000},
 	{"Antwort von 8.8.8.8: Bytes=32 Zeit<1ms TTL=128", -1, NONE, 1000000},
-	{"Odpov\xC4\x9B\xC4\x8F od 8.8.8.8: bajty=32 \xC4\x8D" "as < 1ms TTL=128", -1, NONE, 1000000},
+	{"Odpov\xC4\x9B\xC4\x8F od 8.8.8.8: bajty=32 \xC4\x8D"
+	 "as < 1ms TTL=128",
+		-1, NONE, 1000000},
 	{"V\xC3\xA1lasz 8.8.8.8: b\xC3\xA1jt=32 id\xC5\x91=12 ezredmp. TTL=56", -1, 12000000, 1000000},
 	{"8.8.8.8 \xE3\x81\x8B\xE3\x82\x89\xE3\x81\xAE\xE5\xBF\x9C\xE7\xAD\x94: "
-	 "\xE3\x83\x90\xE3\x82\xA4\xE3\x83\x88\xE6\x95\xB0 =32 \xE6\x99\x82\xE9\x96\x93 =5ms TTL=56", -1, 5000000, 1000000},
+	 "\xE3\x83\x90\xE3\x82\xA4\xE3\x83\x88\xE6\x95\xB0 =32 \xE6\x99\x82\xE9\x96\x93 =5ms TTL=56",
+		-1, 5000000, 1000000},
 	{"Reply from ::1: time<1ms", -1, NONE, 1000000},
 	/* cp866: no valid UTF-8 anywhere */
-	{"\x8E\xE2\xA2\xA5\xE2 \xAE\xE2 8.8.8.8: \xE7\xA8\xE1\xAB\xAE \xA1\xA0\xA9\xE2=32 \xA2\xE0\xA5\xAC\xEF=236\xAC\xE1 TTL=46",
-	 -1, 236000000, 1000000},
+	{"\x8E\xE2\xA2\xA5\xE2 \xAE\xE2 8.8.8.8: \xE7\xA8\xE1\xAB\xAE \xA1\xA0\xA9\xE2=32 "
+	 "\xA2\xE0\xA5\xAC\xEF=236\xAC\xE1 TTL=46",
+		-1, 236000000, 1000000},
 	/* latin-1 */
 	{"R\xE9ponse de 8.8.8.8\xA0: octets=32 temps=14 ms TTL=46", -1, 14000000, 1000000},
 };
@@ -57,12 +67,17 @@ static void test_replies(void)
 		if (!OK(line.kind == PING_REPLY && seq && line.rtt_ns == replies[i].rtt_ns &&
 				    line.resolution_ns == replies[i].resolution_ns,
 			    "%s", replies[i].text))
-			printf("# kind %d seq %u rtt %" PRId64 " step %" PRId64 " %s\n", (int)line.kind, line.seq, line.rtt_ns,
-				line.resolution_ns, line.damage ? line.damage : "");
+			printf("# kind %d seq %u rtt %" PRId64 " step %" PRId64 " %s\n", (int)line.kind, line.seq,
+				line.rtt_ns, line.resolution_ns, line.damage ? line.damage : "");
 	}
 }
 
-static const struct { const char *text; enum ping_kind kind; int reason; bool windows, statistics; } others[] = {
+static const struct {
+	const char *text;
+	enum ping_kind kind;
+	int reason;
+	bool windows, statistics;
+} others[] = {
 	{"", PING_BLANK, 0, false, false},
 	{"PING localhost (127.0.0.1) 56(84) Bytes an Daten.", PING_HEADER, 0, false, false},
 	{"PING ::1(::1) 56 data bytes", PING_HEADER, 0, false, false},
@@ -145,7 +160,8 @@ static void test_impossible(void)
 static void test_marks(void)
 {
 	struct ping_line line;
-	const char *text = "64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.123 ms (DUP!) (BAD CHECKSUM!) (DIFFERENT ADDRESS!)";
+	const char *text =
+		"64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.123 ms (DUP!) (BAD CHECKSUM!) (DIFFERENT ADDRESS!)";
 	ping_line_read(text, strlen(text), (struct ping_context){0}, &line);
 	OK(line.duplicate && line.bad_checksum && line.other_address, "all marks of a line are read");
 	text = "64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.123 ms (DOPPELT!)";
@@ -153,15 +169,21 @@ static void test_marks(void)
 	OK(line.kind == PING_REPLY && line.marked && !line.duplicate, "a mark in another language is seen as one");
 }
 
-static const struct { const char *text; uint64_t transmitted, received, duplicates, errors; } totals[] = {
-	{"5 Pakete \xC3\xBC" "bertragen, 5 empfangen, 0% Paketverlust, Zeit 9ms", 5, 5, 0, 0},
+static const struct {
+	const char *text;
+	uint64_t transmitted, received, duplicates, errors;
+} totals[] = {
+	{"5 Pakete \xC3\xBC"
+	 "bertragen, 5 empfangen, 0% Paketverlust, Zeit 9ms",
+		5, 5, 0, 0},
 	{"2 packets transmitted, 2 received, +19 duplicates, 0% packet loss, time 1013ms", 2, 2, 19, 0},
 	{"3 packets transmitted, 0 received, +3 errors, 100% packet loss, time 2049ms", 3, 0, 0, 3},
 	{"8 packets transmitted, 0 packets received, 100.0% packet loss", 8, 0, 0, 0},
 	{"4 packets transmitted, 4 packets received, 1 duplicates, 0% packet loss", 4, 4, 1, 0},
 	{"4 paquets transmis, 3 re\xC3\xA7us, 25 % paquets perdus, temps 3004 ms", 4, 3, 0, 0},
 	{"\xE9\x80\x81\xE4\xBF\xA1\xE3\x83\x91\xE3\x82\xB1\xE3\x83\x83\xE3\x83\x88\xE6\x95\xB0 3, "
-	 "\xE5\x8F\x97\xE4\xBF\xA1\xE3\x83\x91\xE3\x82\xB1\xE3\x83\x83\xE3\x83\x88\xE6\x95\xB0 2, 33% loss", 3, 2, 0, 0},
+	 "\xE5\x8F\x97\xE4\xBF\xA1\xE3\x83\x91\xE3\x82\xB1\xE3\x83\x83\xE3\x83\x88\xE6\x95\xB0 2, 33% loss",
+		3, 2, 0, 0},
 	{"    Packets: Sent = 4, Received = 3, Lost = 1 (25% loss),", 4, 3, 0, 0},
 };
 
@@ -169,9 +191,11 @@ static void test_totals(void)
 {
 	for (size_t i = 0; i < sizeof(totals) / sizeof(*totals); i++) {
 		struct ping_line line;
-		ping_line_read(totals[i].text, strlen(totals[i].text), (struct ping_context){.statistics = true}, &line);
-		OK(line.kind == PING_TOTALS && line.transmitted == totals[i].transmitted && line.received == totals[i].received &&
-				line.duplicates == totals[i].duplicates && line.errors == totals[i].errors,
+		ping_line_read(
+			totals[i].text, strlen(totals[i].text), (struct ping_context){.statistics = true}, &line);
+		OK(line.kind == PING_TOTALS && line.transmitted == totals[i].transmitted &&
+				line.received == totals[i].received && line.duplicates == totals[i].duplicates &&
+				line.errors == totals[i].errors,
 			"%s", totals[i].text);
 	}
 }

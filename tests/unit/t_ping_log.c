@@ -7,13 +7,14 @@
 
 #include "ping_read.h"
 
-#define HEAD "PING h (10.0.0.1) 56(84) bytes of data.\n"
+#define HEAD              "PING h (10.0.0.1) 56(84) bytes of data.\n"
 #define ANSWER(seq, time) "64 bytes from 10.0.0.1: icmp_seq=" #seq " ttl=64 time=" time " ms\n"
-#define STATISTICS "\n--- h ping statistics ---\n"
+#define STATISTICS        "\n--- h ping statistics ---\n"
 
 static void test_encodings(void)
 {
-	static const char text[] = "PING h (10.0.0.1) 56(84) bytes of data.\r\n64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.5 ms\r\n";
+	static const char text[] =
+		"PING h (10.0.0.1) 56(84) bytes of data.\r\n64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.5 ms\r\n";
 	unsigned char wide[2 + 2 * sizeof(text)], marked[3 + sizeof(text)], holed[sizeof(text) + 5000];
 	for (int big = 0; big < 2; big++) {
 		wide[0] = big ? 0xFE : 0xFF;
@@ -67,7 +68,8 @@ static void test_ends(void)
 	free(log);
 	log = read_text("fping, \x1B[31m something else\nmore\n");
 	IS_STR(log->err.text,
-		"'log': not a tare recording and no log that tare knows (first line: 'fping, ?[31m something else')", "unknown");
+		"'log': not a tare recording and no log that tare knows (first line: 'fping, ?[31m something else')",
+		"unknown");
 	IS_I64(log->err.code, TARE_E_FORMAT, "unknown: code");
 	free(log);
 }
@@ -82,8 +84,8 @@ static void test_numbers(void)
 		int seq = i == 65530 ? 65531 : i == 65531 ? 65530 : i;
 		if (i == 65535 || i == 65537)
 			continue;
-		used += (size_t)snprintf(text + used, ROOM - used, "64 bytes from 10.0.0.1: icmp_seq=%d ttl=64 time=0.%03d ms%s\n",
-			seq % 65536, i % 1000, "");
+		used += (size_t)snprintf(text + used, ROOM - used,
+			"64 bytes from 10.0.0.1: icmp_seq=%d ttl=64 time=0.%03d ms%s\n", seq % 65536, i % 1000, "");
 		if (i == 65540)
 			used += (size_t)snprintf(text + used, ROOM - used,
 				"64 bytes from 10.0.0.1: icmp_seq=4 ttl=64 time=9.00 ms (DUP!)\n");
@@ -106,7 +108,8 @@ static void test_numbers(void)
 	log = read_text(HEAD ANSWER(1, "1.00") ANSWER(2, "1.00") ANSWER(40002, "2.00") ANSWER(2, "3.00"));
 	IS_I64(log->record[0].count, 65538, "an answered number without a mark is 65536 further on");
 	free(log);
-	log = read_text("64 bytes from 10.0.0.1: icmp_seq=0 ttl=64 time=1 ms\n64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=2 ms\n"
+	log = read_text("64 bytes from 10.0.0.1: icmp_seq=0 ttl=64 time=1 ms\n64 bytes from 10.0.0.1: icmp_seq=1 "
+			"ttl=64 time=2 ms\n"
 			"64 bytes from 10.0.0.1: icmp_seq=0 ttl=64 time=3 ms\n");
 	IS_I64(log->records, 2, "numbering that starts anew is another section");
 	IS_I64(log->record[0].count, 2, "of two");
@@ -126,8 +129,8 @@ static void test_jumps(void)
 	char *text = malloc(ROOM);
 	size_t used = (size_t)snprintf(text, ROOM, HEAD);
 	for (int i = 0; i < LINES; i++)
-		used += (size_t)snprintf(text + used, ROOM - used, "64 bytes from 10.0.0.1: icmp_seq=%d ttl=64 time=1 ms\n",
-			i * 32767 % 65536);
+		used += (size_t)snprintf(text + used, ROOM - used,
+			"64 bytes from 10.0.0.1: icmp_seq=%d ttl=64 time=1 ms\n", i * 32767 % 65536);
 	struct read_log *log = read_text(text);
 	IS_I64(log->result, -1, "jumps: refused");
 	SAYS(log->err.text, "'log':");
@@ -139,7 +142,8 @@ static void test_jumps(void)
 	SAYS(log->notes, "damaged line");
 	free(log);
 	free(text);
-	log = read_text(HEAD ANSWER(1, "1.00") STATISTICS "4000000000 packets transmitted, 1 received, 99% packet loss, time 1ms\n");
+	log = read_text(HEAD ANSWER(1, "1.00") STATISTICS
+		"4000000000 packets transmitted, 1 received, 99% packet loss, time 1ms\n");
 	IS_I64(log->record[0].count, 1, "totals that no line justifies make no samples");
 	SAYS(log->notes, "counts 4000000000 transmitted and 1 received, its lines show 1 and 1");
 	free(log);
@@ -151,7 +155,8 @@ static void test_damage(void)
 	struct read_log *log = read_text(text);
 	IS_I64(log->result, -1, "strict: an impossible time ends the reading");
 	IS_STR(log->err.text,
-		"'log':3: a time without a unit that tare knows: '64 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=1e400 ms'",
+		"'log':3: a time without a unit that tare knows: '64 bytes from 10.0.0.1: icmp_seq=2 ttl=64 time=1e400 "
+		"ms'",
 		"strict: file, line and reason");
 	free(log);
 	log = read_bytes(text, sizeof(text) - 1, (struct import_rules){.lenient = true});
@@ -163,8 +168,8 @@ static void test_damage(void)
 
 static void test_totals(void)
 {
-	struct read_log *log = read_text(HEAD ANSWER(1, "1.00") STATISTICS
-		"5 packets transmitted, 1 received, 80% packet loss, time 4000ms\n");
+	struct read_log *log = read_text(
+		HEAD ANSWER(1, "1.00") STATISTICS "5 packets transmitted, 1 received, 80% packet loss, time 4000ms\n");
 	IS_I64(log->record[0].count, 5, "the totals tell of requests after the last answer");
 	IS_I64(log->record[0].fates[TARE_LOST], 4, "which are lost");
 	OK(!strstr(log->notes, "own summary counts"), "and nothing disagrees");
@@ -176,7 +181,8 @@ static void test_totals(void)
 	SAYS(log->notes, "summary only: 5 transmitted, 4 received");
 	free(log);
 	log = read_text("64 Byte von h (10.0.0.1): icmp_seq=5 ttl=116 Zeit=6.16 ms\n\n--- h Ping-Statistik ---\n"
-			"5 Pakete \xC3\xBC" "bertragen, 5 empfangen, 0% Paketverlust, Zeit 9ms\n"
+			"5 Pakete \xC3\xBC"
+			"bertragen, 5 empfangen, 0% Paketverlust, Zeit 9ms\n"
 			"rtt min/avg/max/mdev = 5,893/6,096/6,387/0,194 ms\n");
 	IS_I64(log->record[0].count, 5, "a log without its head: 5 sent");
 	IS_I64(log->record[0].fates[TARE_ANSWERED], 5, "5 answered");
@@ -192,10 +198,10 @@ static void test_totals(void)
 
 static void test_refused(void)
 {
-	struct read_log *log = read_text(HEAD ANSWER(1, "1.00")
-		"ping: sendmsg: Network is unreachable\nping: sendmsg: Network is unreachable\n" ANSWER(4, "1.00")
-		"ping: sendmsg: Network is unreachable\n" STATISTICS
-		"5 packets transmitted, 2 received, 60% packet loss, time 4000ms\n");
+	struct read_log *log = read_text(HEAD ANSWER(
+		1, "1.00") "ping: sendmsg: Network is unreachable\nping: sendmsg: Network is unreachable\n" ANSWER(4,
+		"1.00") "ping: sendmsg: Network is unreachable\n" STATISTICS
+			"5 packets transmitted, 2 received, 60% packet loss, time 4000ms\n");
 	struct read_record *record = &log->record[0];
 	IS_I64(record->count, 5, "refused by the host: 5 requests");
 	IS_I64(record->fates[TARE_NOT_SENT], 3, "no doubt which: not sent");
@@ -205,8 +211,8 @@ static void test_refused(void)
 	IS_I64(record->events, 3, "each is an event");
 	free(log);
 	log = read_text(HEAD "64 bytes from 10.0.0.1: icmp_seq=1 ttl=64 time=0.5 ms (BAD CHECKSUM!)\n"
-			     "From 10.0.0.9 icmp_seq=2 Destination Host Unreachable\n" ANSWER(2, "3.00")
-			     "no answer yet for icmp_seq=3\n" ANSWER(3, "1500"));
+			     "From 10.0.0.9 icmp_seq=2 Destination Host Unreachable\n" ANSWER(
+				     2, "3.00") "no answer yet for icmp_seq=3\n" ANSWER(3, "1500"));
 	record = &log->record[0];
 	IS_I64(record->fate[0], TARE_ERROR, "an answer with a bad checksum is none");
 	IS_I64(record->reason[0], EBADMSG, "with its reason");
@@ -217,8 +223,9 @@ static void test_refused(void)
 
 static void test_clock(void)
 {
-	struct read_log *log = read_text(HEAD ANSWER(1, "1.00") ANSWER(2, "1.10")
-		"Warning: time of day goes back (-1500us), taking countermeasures.\n" ANSWER(3, "0.000") ANSWER(4, "1.20"));
+	struct read_log *log = read_text(HEAD ANSWER(1, "1.00") ANSWER(
+		2, "1.10") "Warning: time of day goes back (-1500us), taking countermeasures.\n" ANSWER(3, "0.000")
+			ANSWER(4, "1.20"));
 	struct read_record *record = &log->record[0];
 	IS_I64(record->fates[TARE_ANSWERED], 4, "clock warning: all answers are kept");
 	IS_I64(record->events, 1, "clock warning: one event");
@@ -226,8 +233,8 @@ static void test_clock(void)
 	IS_I64(record->rtt_ns[2], TARE_NO_TIME, "clock warning: the 0 that ping prints then is no time");
 	IS_I64(record->known, 3, "clock warning: the others are");
 	free(log);
-	log = read_text(HEAD "[1000.000000] " ANSWER(1, "1.00") "[1001.000000] " ANSWER(2, "1.00") "[881.000000] " ANSWER(3, "1.00")
-		"[882.000000] " ANSWER(4, "1.00"));
+	log = read_text(HEAD "[1000.000000] " ANSWER(1, "1.00") "[1001.000000] " ANSWER(
+		2, "1.00") "[881.000000] " ANSWER(3, "1.00") "[882.000000] " ANSWER(4, "1.00"));
 	record = &log->record[0];
 	IS_I64(record->gap_ns[2], TARE_NO_TIME, "clock set back: no gap there");
 	IS_I64(record->gap_ns[3], 1000000000, "but behind it");
@@ -242,7 +249,8 @@ static void test_sections(void)
 		"1 packets transmitted, 1 received, 0% packet loss, time 0ms\n"
 		"PING ::1(::1) 56 data bytes\n64 bytes from ::1: icmp_seq=2 ttl=64 time=0.020 ms\n"
 		"PING b (10.0.0.2): 56 data bytes\n64 bytes from 10.0.0.2: icmp_seq=2 ttl=64 time=0.020 ms\n"
-		"\nPinging 10.0.0.3 with 32 bytes of data:\nReply from 10.0.0.3: bytes=32 time=2ms TTL=64\nRequest timed out.\n"
+		"\nPinging 10.0.0.3 with 32 bytes of data:\nReply from 10.0.0.3: bytes=32 time=2ms TTL=64\nRequest "
+		"timed out.\n"
 		"Reply from 10.0.0.9: Destination host unreachable.\nGeneral failure.\n"
 		"\nPing statistics for 10.0.0.3:\n    Packets: Sent = 4, Received = 2, Lost = 2 (50% loss),\n");
 	IS_I64(log->records, 4, "each header is a round");
@@ -266,8 +274,9 @@ static void test_sections(void)
 
 static void test_bounds(void)
 {
-	struct read_log *log = read_text("\nPinging 10.0.0.3 with 32 bytes of data:\nReply from 10.0.0.3: bytes=32 time<1ms TTL=64\n"
-		"Reply from 10.0.0.3: bytes=32 time=3ms TTL=64\n");
+	struct read_log *log =
+		read_text("\nPinging 10.0.0.3 with 32 bytes of data:\nReply from 10.0.0.3: bytes=32 time<1ms TTL=64\n"
+			  "Reply from 10.0.0.3: bytes=32 time=3ms TTL=64\n");
 	IS_I64(log->record[0].known, 1, "mixed with values: those are kept");
 	SAYS(log->notes, "1 of 2 answers took less than 1 ms and have no value: figures of the other 1");
 	free(log);

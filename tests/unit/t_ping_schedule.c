@@ -26,9 +26,21 @@ static struct ping_schedule steady(int64_t gap_ns, int64_t every_ns)
 
 static void test_inference(void)
 {
-	static const struct { int64_t gap_ns, asked_ns; } cases[] = {
-		{5454000, 5000000}, {5000000, 5000000}, {4990000, 5000000}, {4749000, 2000000}, {1003500000, 1000000000},
-		{999470000, 1000000000}, {203870000, 200000000}, {1, 1}, {2, 2}, {0, 0}, {19000, 20000}, {9499, 5000},
+	static const struct {
+		int64_t gap_ns, asked_ns;
+	} cases[] = {
+		{5454000, 5000000},
+		{5000000, 5000000},
+		{4990000, 5000000},
+		{4749000, 2000000},
+		{1003500000, 1000000000},
+		{999470000, 1000000000},
+		{203870000, 200000000},
+		{1, 1},
+		{2, 2},
+		{0, 0},
+		{19000, 20000},
+		{9499, 5000},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct ping_schedule schedule = steady(cases[i].gap_ns, 0);
@@ -78,24 +90,30 @@ static void says(struct ping_schedule schedule, int64_t rtt_ns, const char *want
 static void test_sentences(void)
 {
 	says(steady(5454000, 5000000), 1000,
-		"every gap was 454 µs too long, the schedule slipped 454 ms; the RTT column shows 1 µs a packet", "held up");
+		"every gap was 454 µs too long, the schedule slipped 454 ms; the RTT column shows 1 µs a packet",
+		"held up");
 	says(steady(5004000, 5000000), 1000,
-		"kept: the median gap is within 10 µs of the 5 ms asked, the schedule slipped 4 ms over 1000 gaps", "kept");
+		"kept: the median gap is within 10 µs of the 5 ms asked, the schedule slipped 4 ms over 1000 gaps",
+		"kept");
 	says(steady(5000000, 10000000), 1000,
-		"the gaps are shorter than the 10 ms asked, the median by 5 ms: was another interval asked for?", "shorter");
+		"the gaps are shorter than the 10 ms asked, the median by 5 ms: was another interval asked for?",
+		"shorter");
 	says(steady(0, 0), 1000,
-		"whether the schedule was kept cannot be told: the gaps suggest no interval (tare stat --every says which was "
+		"whether the schedule was kept cannot be told: the gaps suggest no interval (tare stat --every says "
+		"which was "
 		"asked for)",
 		"a flood");
 	says(of(NULL, 0, 0), TARE_NO_TIME,
-		"whether the schedule was kept cannot be told: no two neighbouring requests have send times", "no times");
+		"whether the schedule was kept cannot be told: no two neighbouring requests have send times",
+		"no times");
 
 	/* one pause of 8 s among 1000 kept gaps moves the mean, not the median: still kept, with its slip */
 	static int64_t sent_ns[COUNT];
 	for (size_t i = 0; i < COUNT; i++)
 		sent_ns[i] = (int64_t)i * 5000000 + (i > 500 ? 8000000000 : 0);
 	says(of(sent_ns, COUNT, 5000000), 1000,
-		"kept: the median gap is within 10 µs of the 5 ms asked, the schedule slipped 8 s over 1000 gaps", "a pause");
+		"kept: the median gap is within 10 µs of the 5 ms asked, the schedule slipped 8 s over 1000 gaps",
+		"a pause");
 
 	/* 51 % of the gaps 1 ms too long: not every gap */
 	int64_t at = 0;
@@ -104,7 +122,8 @@ static void test_sentences(void)
 		at += i % 100 < 51 ? 6000000 : 5000000;
 	}
 	says(of(sent_ns, COUNT, 5000000), TARE_NO_TIME,
-		"half of the gaps were at least 1 ms too long, on average 510 µs, the schedule slipped 510 ms", "half of them");
+		"half of the gaps were at least 1 ms too long, on average 510 µs, the schedule slipped 510 ms",
+		"half of them");
 }
 
 int main(void)
