@@ -64,9 +64,10 @@ bool import_looks_like(const void *head, size_t head_bytes);
  * LOST; one that the network refused is ERROR with its errno; one that our own
  * host refused is NOT_SENT where the log leaves no doubt which it was. "<1 ms" is
  * ANSWERED with an unknown value. Answers that only the summary knows of are
- * ANSWERED with an unknown value, at arbitrary places. resolution_ns is the
- * coarsest step printed (ping's grows with the time: 1 µs below 1 ms, 1 ms from
- * 100 ms on); the finest is in the notes.
+ * ANSWERED with an unknown value, at arbitrary places. resolution_ns is the step
+ * that the digits of the median answer have. ping's step grows with the time, 1 µs
+ * below 1 ms to 1 ms from 100 ms on, and one slow answer must not make the others
+ * look coarse; where steps are mixed, a note says from which to which.
  */
 int import_next(struct import *import, const struct tare_record **ret_record, struct tare_err *err) TARE_MUST_USE;
 

@@ -222,6 +222,7 @@ static enum step take_header_line(struct ping_section *section, const struct lin
 	if (section->has_header || section->samples.count || section->has_totals)
 		return STEP_HOLD;
 	take_header(section, read);
+	section->unsure = read->dialect == PING_WINDOWS && !ping_says(line->text, "ping");
 	return STEP_ON;
 }
 
@@ -330,7 +331,9 @@ static int read_section(struct import *import, struct ping *ping, struct tare_er
 			return -1;
 		if (step == STEP_HOLD) {
 			ping->has_held = true;
-			return 1;
+			if (ping_section_holds(&ping->section))
+				return 1;
+			ping_section_reset(&ping->section, ping->held.number);
 		}
 	}
 	return ping_section_holds(&ping->section);
@@ -404,7 +407,7 @@ static int make_record(struct import *import, struct ping *ping, struct tare_err
 			.fate = samples->fate ? samples->fate : no_fate,
 			.flags = samples->flags,
 			.reason = samples->reason},
-		.resolution_ns = section->coarsest_ns};
+		.resolution_ns = ping_section_step(section)};
 	if (!ping->record.target || !ping->record.round)
 		return -1;
 	struct tare_series *series = &ping->record.series;

@@ -41,6 +41,9 @@ void ping_section_free(struct ping_section *section)
 
 bool ping_section_holds(const struct ping_section *section)
 {
+	/* other text of that shape makes no section unless something of ping's follows */
+	if (section->unsure && !section->replies && !section->errors && !section->has_totals)
+		return false;
 	return section->has_header || section->samples.count || section->has_totals || section->unmatched_errors ||
 	       section->local_errors;
 }
@@ -187,6 +190,24 @@ static void note_resolution(struct ping_section *section, int64_t resolution_ns)
 		section->finest_ns = resolution_ns;
 	if (resolution_ns > section->coarsest_ns)
 		section->coarsest_ns = resolution_ns;
+	size_t power = 0;
+	for (; resolution_ns >= 10 && power < 11; resolution_ns /= 10)
+		power++;
+	section->steps[power]++;
+}
+
+int64_t ping_section_step(const struct ping_section *section)
+{
+	uint64_t all = 0, below = 0;
+	int64_t step_ns = 1;
+	for (size_t i = 0; i < 12; i++)
+		all += section->steps[i];
+	for (size_t i = 0; i < 12; i++, step_ns *= 10) {
+		below += section->steps[i];
+		if (all && 2 * below >= all)
+			return step_ns;
+	}
+	return 0;
 }
 
 void ping_section_answer(struct ping_section *section, int64_t index, const struct ping_line *line)

@@ -24,7 +24,8 @@ struct ping_refused {
 struct ping_section {
 	struct ping_samples samples;
 	enum ping_dialect dialect;
-	bool has_header, numbered, has_stamps, clock_warned, statistics, dump;
+	bool has_header, unsure; /* unsure: a header by shape alone, not by word */
+	bool numbered, has_stamps, clock_warned, statistics, dump;
 	int64_t base;             /* unwrapped number of index 0 */
 	int64_t highest;          /* highest index seen, -1: none */
 	int64_t highest_answered; /* for reordering */
@@ -41,6 +42,7 @@ struct ping_section {
 	uint64_t errors, unmatched_errors, local_errors, local_placed, known_by_totals;
 	struct quoted first_error, first_reporter, first_local_error;
 	int64_t finest_ns, coarsest_ns;
+	uint64_t steps[12]; /* answers by the step of their digits, 10^i ns */
 	int64_t last_stamp_ns;
 
 	bool has_totals, has_times;
@@ -76,6 +78,8 @@ int ping_section_reach(struct ping_section *section, int64_t index, bool answere
 void ping_section_answer(struct ping_section *section, int64_t index, const struct ping_line *line);
 void ping_section_error(struct ping_section *section, int64_t index, const struct ping_line *line);
 
+/* The step of the digits that the median answer has; 0 without answers. */
+int64_t ping_section_step(const struct ping_section *section);
 /* Brings the samples and the totals together, then fills gap_ns; events for a wall clock that was set back. */
 int ping_section_close(struct ping_section *section, struct import *import, struct tare_err *err) TARE_MUST_USE;
 /* All notes about the closed section. */

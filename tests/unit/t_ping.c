@@ -75,7 +75,7 @@ static void test_trouble(void)
 		"mid-run: they are 6 to 13");
 	IS_I64(record->events, 3, "mid-run: three refused sends");
 	IS_I64(record->sum_ns / 11, 73750454, "mid-run: mean 73.750 ms, where the summary has 73.819");
-	IS_I64(record->resolution_ns, 1000000, "mid-run: the coarsest step");
+	IS_I64(record->resolution_ns, 1000, "mid-run: the step of the median answer");
 	SAYS(log->notes, "resolution 1 µs to 1 ms");
 	SAYS(log->notes,
 		"3 sends refused by the host itself ('Network is unreachable'); ping does not say which, so 3");

@@ -266,6 +266,10 @@ static void test_sections(void)
 	OK(!strstr(log->notes, "own summary counts"), "Windows: an error counts as received there");
 	SAYS(log->notes, "1 1 line not of ping, the first is line 1: '$ ping h'");
 	free(log);
+	log = read_text("There are 32 hosts like 10.0.0.3:\nand so on.\n" HEAD ANSWER(1, "1.00"));
+	IS_I64(log->records, 1, "other text in the shape of Windows' header is no section");
+	IS_I64(log->record[0].count, 1, "and costs none of the real one");
+	free(log);
 	log = read_text(HEAD);
 	IS_I64(log->records, 1, "a header alone is a record");
 	IS_I64(log->record[0].count, 0, "of nothing");
