@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Terms below the mode's by this factor no longer change a tail that matters (smallest asked for: 10^-9). */
+/* Terms below the mode's by this factor no longer change the sum of all. */
 #define NEGLIGIBLE  1e-30
 #define SPREAD_MOST 1e6
 
@@ -58,6 +58,33 @@ static double normal_below(double z)
 	return erfc(-z / M_SQRT2) / 2;
 }
 
+/* Far out, where terms_of has stopped: the terms from k on away from the mode, relative to what they add. */
+static double far_above(const struct law *law, struct terms terms, double k)
+{
+	double sum = 0;
+	while (terms.high < k && terms.high_term > 0)
+		terms.high_term *= step_up(law, terms.high++);
+	while (terms.high <= law->n && terms.high_term > sum * 1e-17) {
+		sum += terms.high_term;
+		terms.high_term *= step_up(law, terms.high++);
+	}
+	return sum / terms.sum;
+}
+
+static double far_below(const struct law *law, struct terms terms, double k)
+{
+	double sum = 0;
+	while (terms.low > k && terms.low_term > 0)
+		terms.low_term /= step_up(law, --terms.low);
+	while (terms.low_term > sum * 1e-17) {
+		sum += terms.low_term;
+		if (terms.low <= 0)
+			break;
+		terms.low_term /= step_up(law, --terms.low);
+	}
+	return sum / terms.sum;
+}
+
 /* P(X <= k) */
 static double below(const struct law *law, double k)
 {
@@ -72,6 +99,8 @@ static double below(const struct law *law, double k)
 	double sum = 0, term = terms.low_term;
 	if (k >= terms.high)
 		return 1;
+	if (k < terms.low)
+		return far_below(law, terms, k);
 	for (double i = terms.low; i <= k; term *= step_up(law, i++))
 		sum += term;
 	return sum / terms.sum;
@@ -91,6 +120,8 @@ static double from(const struct law *law, double k)
 	double sum = 0, term = terms.high_term;
 	if (k <= terms.low)
 		return 1;
+	if (k > terms.high)
+		return far_above(law, terms, k);
 	for (double i = terms.high; i >= k; term /= step_up(law, --i))
 		sum += term;
 	return sum / terms.sum;
