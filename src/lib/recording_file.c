@@ -131,10 +131,22 @@ int recording_exec(sqlite3 *db, const char *verb, const char *path, const char *
 	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : recording_fail(db, verb, path, err);
 }
 
+/* SQLite keeps errno for some statements but not for COMMIT; the file itself remembers. */
+static int system_errno(sqlite3 *db)
+{
+	int system = sqlite3_system_errno(db);
+
+	if (system == 0 && db)
+		sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &system);
+	return system;
+}
+
 int recording_fail(sqlite3 *db, const char *verb, const char *path, struct tare_err *err)
 {
-	int result = sqlite3_errcode(db), system = sqlite3_system_errno(db);
+	int result = sqlite3_errcode(db), system = system_errno(db);
 
+	if (db && sqlite3_extended_errcode(db) == SQLITE_READONLY_DIRECTORY)
+		return tare_fail_errno(err, EACCES, "cannot %s '%s': no journal can be made in its folder", verb, path);
 	switch (result & 0xff) {
 	case SQLITE_FULL:
 		return tare_fail_errno(err, ENOSPC, "cannot %s '%s'", verb, path);

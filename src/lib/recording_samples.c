@@ -291,7 +291,7 @@ static int make_room(struct tare_recording *recording, const struct read_series 
 			continue;
 		free(recording->values[column]);
 		recording->room[column] = 0;
-		recording->values[column] = bytes > SIZE_MAX / 2 ? NULL : malloc((size_t)bytes);
+		recording->values[column] = bytes > PTRDIFF_MAX / 2 ? NULL : malloc((size_t)bytes);
 		if (!recording->values[column])
 			return tare_fail_errno(err, ENOMEM, "cannot hold %llu samples of '%s'",
 				(unsigned long long)series->samples, recording->path);

@@ -8,7 +8,7 @@
 
 #include "recording_data.h"
 
-enum { SEED = 11, ROUNDS = 3, SAMPLES = 20000, FLIPS = 600, CUTS = 120 };
+enum { SEED = 11, ROUNDS = 3, SAMPLES = 17000, FLIPS = 300, CUTS = 80 };
 
 static char *folder;
 static char whole_path[512], path[512];
@@ -280,7 +280,7 @@ static void test_cut_off(const uint8_t *whole, size_t bytes)
 		strict_wrong += !strict_is_right(&strict);
 		lenient_wrong += !lenient_is_right(&lenient);
 		partly += lenient.ended && lenient.damage.readable > 0;
-		if (i % 20 == 5)
+		if (i % 16 == 5)
 			printf("# %zu of %zu bytes: %s\n#   %s; %llu of %llu samples readable\n", cut, bytes,
 				strict.err.text, lenient.ended ? lenient.damage.reason : lenient.err.text,
 				(unsigned long long)lenient.damage.readable,

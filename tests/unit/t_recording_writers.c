@@ -14,7 +14,7 @@
 
 #include "recording_data.h"
 
-enum { SEED = 3, SAMPLES = 5000, KILLS = 25, NOBODY = 65534 };
+enum { SEED = 3, SAMPLES = 5000, KILLS = 12, NOBODY = 65534 };
 
 static char *folder;
 static char path[512];
