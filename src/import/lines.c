@@ -198,7 +198,7 @@ static void hand_out(struct lines *lines, size_t end, size_t next, struct line *
 	ret_line->unterminated = next == end;
 	if (ret_line->overlong)
 		bytes = 0;
-	while (bytes && text[bytes - 1] == '\r')
+	while (bytes && strchr("\r \t", text[bytes - 1]))
 		bytes--;
 	text[bytes] = '\0';
 	ret_line->text = text;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Lines of a text that may be anything: bounded in length, UTF-16 turned into
- * UTF-8, NUL bytes dropped, ends of any system stripped. Bytes that are no UTF-8
- * pass through as they are.
+ * UTF-8, NUL bytes dropped, line ends of any system and the blanks before them
+ * stripped. Bytes that are no UTF-8 pass through as they are.
  */
 #pragma once
 #include <stdbool.h>

@@ -216,8 +216,6 @@ void ping_line_read(const char *text, size_t bytes, struct ping_context context,
 		return;
 	text += skipped;
 	bytes -= skipped;
-	while (bytes && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t'))
-		bytes--;
 	if (!bytes) {
 		line->kind = PING_BLANK;
 		return;

@@ -59,6 +59,7 @@ struct ping_context {
 	bool windows, statistics, dump;
 };
 
+/* `text` is terminated at `bytes`, holds no NUL before and no blank at its end: what lines_next() gives. */
 void ping_line_read(const char *text, size_t bytes, struct ping_context context, struct ping_line *ret_line);
 
 /* ---- parts, shared by the files ping_*.c ---- */

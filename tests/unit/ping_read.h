@@ -131,7 +131,7 @@ static inline struct read_log *read_file(const char *name)
 	char path[4096];
 	struct read_log *log = calloc(1, sizeof(*log));
 	struct import *import = NULL;
-	const char *data = getenv("TEST_DATA");
+	const char *data = getenv("TARE_TEST_DATA");
 	snprintf(path, sizeof(path), "%s/ping/%s.txt", data ? data : "tests/data", name);
 	if (!log) {
 		printf("Bail out! out of memory\n");

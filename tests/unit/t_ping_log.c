@@ -63,6 +63,9 @@ static void test_ends(void)
 	SAYS(log->notes, "1 line not of ping, the first is line 3");
 	free(log);
 	free(endless);
+	log = read_text("PING \nPING6( \t\n--- \n[\n^\n" HEAD ANSWER(1, "0.5") "PING \n");
+	IS_I64(log->record[0].count, 1, "blanks at a line's end belong to nothing");
+	free(log);
 	log = read_text("");
 	IS_STR(log->err.text, "'log' is empty", "empty");
 	free(log);
