@@ -53,16 +53,6 @@ static void note_sent(struct probe_target *target, struct datagram *d, uint64_t 
 	}
 }
 
-void datagram_arm(struct probe_target *target, uint64_t number)
-{
-	struct datagram *d = datagram_of(target);
-	if (d->armed == number + 1)
-		return;
-	d->format->prepare(d, d->packets, number);
-	d->armed = number + 1;
-	__builtin_prefetch(&target->samples[number], 1);
-}
-
 /* Older kernels count refused sends too: start the numbering of stamps again rather than guess. */
 static void restart_keys(struct probe_target *target, struct datagram *d)
 {
@@ -72,15 +62,12 @@ static void restart_keys(struct probe_target *target, struct datagram *d)
 	target->stamps_awaited = 0;
 }
 
-int datagram_send(struct probe_target *target, uint64_t first, unsigned count, clock_mono now)
+int datagram_send(struct probe_target *target, uint64_t first, unsigned count)
 {
 	struct datagram *d = datagram_of(target);
-	if (count > 1 || d->armed != first + 1) {
-		for (unsigned i = 0; i < count; i++)
-			d->format->prepare(d, datagram_packet(d, i), first + i);
-		now = source_mono(target->clock);
-	}
-	d->armed = 0;
+	for (unsigned i = 0; i < count; i++)
+		d->format->prepare(d, datagram_packet(d, i), first + i);
+	clock_mono now = source_mono(target->clock);
 	stamp_packets(d, first, count, now);
 	int sent = send_packets(target, d, count);
 	if (sent < 0 && is_pending_error(-sent)) {
@@ -94,6 +81,23 @@ int datagram_send(struct probe_target *target, uint64_t first, unsigned count, c
 	else if ((target->stamps & NET_STAMP_TX) && sent != -EAGAIN)
 		restart_keys(target, d);
 	return sent;
+}
+
+int datagram_send_at(struct probe_target *target, uint64_t number, clock_mono due)
+{
+	struct datagram *d = datagram_of(target);
+	clock_mono now;
+	d->format->prepare(d, d->packets, number);
+	__builtin_prefetch(&target->samples[number], 1);
+	do {
+		now = source_mono(target->clock);
+	} while (clock_between(now, due) > 0);
+	if (d->format->stamp)
+		d->format->stamp(d, d->packets, number, now);
+	if (send(target->fd, d->packets, d->packet_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return datagram_send(target, number, 1);
+	note_sent(target, d, number, 1, now);
+	return 1;
 }
 
 static void take_message(struct datagram *d, const uint8_t *message, size_t bytes, clock_mono now, uint16_t cpu,
@@ -133,14 +137,18 @@ int datagram_drain(struct probe_target *target)
 	struct datagram *d = datagram_of(target);
 	if (d->batching)
 		return drain_batch(target, d);
-	struct net_arrival arrival = {.ttl = -1};
-	ssize_t got =
-		net_receive(target->fd, d->buffers, d->room, target->stamps & NET_STAMP_RX ? &arrival : NULL);
-	if (got == -EAGAIN) {
+	struct net_arrival arrival;
+	bool stamped = (target->stamps & NET_STAMP_RX) != 0;
+	/* without stamps the plain call: 60 ns less than recvmsg, and this is the floor of the whole instrument */
+	ssize_t got = stamped ? net_receive(target->fd, d->buffers, d->room, &arrival)
+			      : recv(target->fd, d->buffers, d->room, MSG_DONTWAIT);
+	if (got < 0 && (stamped ? -got : errno) == EAGAIN) {
 		d->lone = 0;
 		return 0;
 	}
 	clock_mono now = source_mono(target->clock);
+	if (!stamped)
+		arrival = (struct net_arrival){.ttl = -1};
 	if (got < 0)
 		return datagram_drain_notices(target) + 1;
 	take_message(d, d->buffers, (size_t)got, now, (uint16_t)(cpu_current() + 1), &arrival);

@@ -32,7 +32,6 @@ struct datagram {
 	struct mmsghdr *out, *in;
 	struct iovec *out_part, *in_part;
 	uint8_t *control;
-	uint64_t armed;                           /* request that packet 0 was prepared for, plus one */
 	unsigned lone;                            /* batches in a row that brought one message or none */
 	bool batching;
 	uint32_t key_next;                        /* kernel's count of stamped sends */
@@ -58,8 +57,8 @@ static inline uint8_t *datagram_packet(struct datagram *datagram, unsigned i)
 {
 	return datagram->packets + i * datagram->packet_stride;
 }
-void datagram_arm(struct probe_target *target, uint64_t number);
-int datagram_send(struct probe_target *target, uint64_t first, unsigned count, clock_mono now);
+int datagram_send(struct probe_target *target, uint64_t first, unsigned count);
+int datagram_send_at(struct probe_target *target, uint64_t number, clock_mono due);
 int datagram_drain(struct probe_target *target);
 int datagram_drain_notices(struct probe_target *target);
 void datagram_close(struct probe_target *target);

@@ -88,13 +88,9 @@ static unsigned skip_missed(struct probe_target *target, unsigned count)
 	return 1;
 }
 
-/* Sends what is due for one target. False when the socket's buffer is full: the slots stay due. */
-static bool send_due(struct loop *loop, struct probe_target *target, clock_mono now)
+/* What became of requests handed to the kernel. False when the socket's buffer is full: the slots stay due. */
+static bool enter_sent(struct probe_target *target, int sent)
 {
-	unsigned count = count_due(target, now);
-	if (loop->round->on_late == PROBE_LATE_SKIP && count > 1)
-		count = skip_missed(target, count);
-	int sent = target->kind->send(target, target->next, count, now);
 	if (sent == -EAGAIN || sent == 0)
 		return false;
 	if (sent < 0) {
@@ -107,6 +103,22 @@ static bool send_due(struct loop *loop, struct probe_target *target, clock_mono 
 	raw_increase(&target->counters->sent, (uint64_t)sent);
 	advance(target, (uint64_t)sent);
 	return true;
+}
+
+/* Sends what is due by now, all of it or, with --on-late skip, the newest. */
+static bool send_due(struct loop *loop, struct probe_target *target, clock_mono now)
+{
+	unsigned count = count_due(target, now);
+	if (loop->round->on_late == PROBE_LATE_SKIP && count > 1)
+		count = skip_missed(target, count);
+	return enter_sent(target, target->kind->send(target, target->next, count));
+}
+
+/* The next request is about to be due: the kind takes over the last look at the clock. */
+static bool send_on_time(struct probe_target *target)
+{
+	target->samples[target->next].due_ns = target->next_due.ns;
+	return enter_sent(target, target->kind->send_at(target, target->next, target->next_due));
 }
 
 static bool drain_all(struct loop *loop)
@@ -253,22 +265,10 @@ static void begin(struct loop *loop)
  */
 static int64_t approach_ns_of(const struct loop *loop, const struct probe_target *target)
 {
-	if (!loop->round->spin)
+	if (!loop->round->spin || !target->kind->send_at)
 		return 0;
 	bool answered = target->next > 0 && target->samples[target->next - 1].user_rx_ns;
 	return answered && loop->round->target_count == 1 ? APPROACH_NS : loop->guard_ns;
-}
-
-/* Spins on the clock alone until the request is due; returns the first reading at or behind it. */
-static clock_mono approach(struct loop *loop, struct probe_target *target)
-{
-	clock_mono now;
-	if (target->kind->arm)
-		target->kind->arm(target, target->next);
-	do {
-		now = source_mono(loop->clock);
-	} while (clock_between(now, target->next_due) > 0);
-	return now;
 }
 
 /* One turn; false when the round is over. */
@@ -279,11 +279,11 @@ static bool turn(struct loop *loop)
 	if (!target)
 		return !linger(loop, now);
 	int64_t left_ns = clock_between(now, target->next_due);
-	if (left_ns > 0 && left_ns <= approach_ns_of(loop, target)) {
-		now = approach(loop, target);
-		left_ns = 0;
-	}
-	bool sent = left_ns <= 0 && send_due(loop, target, now);
+	bool sent = false;
+	if (left_ns <= 0)
+		sent = send_due(loop, target, now);
+	else if (left_ns <= approach_ns_of(loop, target))
+		sent = send_on_time(target);
 	if (sent) {
 		drain_all(loop);
 		if (clock_between(loop->last_reading, now) >= PROBE_READING_EVERY_NS)

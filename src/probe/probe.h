@@ -38,15 +38,17 @@ struct probe_kind {
 	size_t least_bytes;    /* smallest payload that holds number and cookie */
 	size_t most_bytes;
 	int (*open)(struct probe_target *target, struct tare_err *err);
-	/* Gets request `number` ready to leave, some time before it is due. NULL: the kind has nothing to prepare. */
-	void (*arm)(struct probe_target *target, uint64_t number);
 	/*
-	 * Sends requests [first, first + count), count <= PROBE_BATCH_MAX. `now` is the clock as read a moment
-	 * ago: the USER_TX of a lone request that was armed; what must be prepared first reads the clock anew.
-	 * Fills USER_TX of those the kernel took and returns their number, which may be less than count; -errno
-	 * when the first was refused.
+	 * Sends requests [first, first + count), count <= PROBE_BATCH_MAX. Fills USER_TX of those the
+	 * kernel took and returns their number, which may be less than count; -errno when the first was
+	 * refused.
 	 */
-	int (*send)(struct probe_target *target, uint64_t first, unsigned count, clock_mono now);
+	int (*send)(struct probe_target *target, uint64_t first, unsigned count);
+	/*
+	 * Spins on the clock until `due`, some microseconds away, and sends request `number` with the reading
+	 * that found it due: everything else is prepared before. Returns as send does. NULL: the kind cannot.
+	 */
+	int (*send_at)(struct probe_target *target, uint64_t number, clock_mono due);
 	/* Takes what has arrived, at most one batch; returns the number of messages read, 0 for none. */
 	int (*drain)(struct probe_target *target);
 	/* Transmit stamps and network errors; the same result. NULL: the kind has none. */

@@ -57,9 +57,8 @@ static struct sim *sim_of(struct probe_target *target)
 	return target->state;
 }
 
-static int sim_send(struct probe_target *target, uint64_t first, unsigned count, clock_mono now)
+static int sim_send(struct probe_target *target, uint64_t first, unsigned count)
 {
-	(void)now;
 	struct sim *sim = sim_of(target);
 	int64_t sent_ns = sim->now_ns;
 	count = sim->batch_most && count > sim->batch_most ? sim->batch_most : count;
