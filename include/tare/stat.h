@@ -81,12 +81,22 @@ TARE_API bool tare_counts_next(struct tare_counts_cursor *cursor, struct tare_bi
 
 enum { TARE_PERCENTILES_MAX = 16 };
 
+/* What merged rows are merged over. */
+enum tare_group_by {
+	TARE_GROUP_RUN,      /* each target's rounds in a run, then its runs */
+	TARE_GROUP_LABEL,    /* each target's rounds with the same label, over runs and files; so for the rest */
+	TARE_GROUP_TARGET,
+	TARE_GROUP_PEER_CPU, /* by the CPUs that handled at least 1 % of the round's requests at the peer: "19", "19 or 25" */
+	TARE_GROUP_HOUR,     /* by the hour in which the round began, UTC: "2026-05-01T13Z" */
+};
+
 struct tare_rules {
 	uint32_t percentiles;   /* at most TARE_PERCENTILES_MAX, in any order */
 	struct tare_percentile percentile[TARE_PERCENTILES_MAX];
 	int64_t warmup;         /* first requests of a round kept apart; -1: as the round says */
 	int64_t stall_limit_ns; /* absolute limit; 0: stall_ratio x p50 of the round's rtt */
 	double stall_ratio;     /* 10 */
+	enum tare_group_by group_by;
 	bool over_sent;         /* percentiles over what was sent: a lost or refused request counts as infinitely late */
 };
 /* 50, 90, 99, 99.9, 99.99 over received; warm-up as the round says; stalls above 10 x p50. */
@@ -123,6 +133,7 @@ struct tare_row {
 	int64_t run;            /* 0 when merged over runs */
 	uint32_t round;         /* 0 when merged */
 	const char *label;      /* NULL when merged rounds differ in it */
+	const char *group;      /* NULL but in rows merged by tare_rules.group_by; owned by the tare_stat */
 	const char *target;     /* as asked: the url */
 	const char *kind;
 	enum tare_span span;
@@ -144,7 +155,9 @@ struct tare_row {
  * exists, in the order of TARE_SPANS; then, for a target (same url and kind)
  * with more than one round in a run, rows merged over that run; then, for a
  * target with more than one run, rows merged over all (run = 0; file NULL when
- * the files differ). A merged row holds the rounds in which its span exists.
+ * the files differ). With another group_by there is a merged row for each target
+ * and group instead, be it of one round. A merged row holds the rounds in which
+ * its span exists.
  * Strings of the records must outlive it; their samples need not.
  */
 struct tare_stat;

@@ -12,9 +12,12 @@ struct row_part {
 
 struct row_group {
 	struct row_part *part[TARE_SPAN_COUNT]; /* NULL where no round had the span */
-	const char *file, *target, *kind;
+	const char *file, *target, *kind, *key; /* key: text of the group, when merging by something else than runs */
 	int64_t run;
 };
+
+/* The group a round belongs to, as text; false for groupings without one (run, target). */
+bool row_group_key(const struct tare_record *record, enum tare_group_by by, char *ret_key, size_t room);
 
 struct row_list {
 	struct tare_row *rows;

@@ -6,6 +6,7 @@
  * is counted first, since its median sets the stall limit of all.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/row.h"
 #include "lib/series.h"
@@ -16,6 +17,8 @@ struct tare_stat {
 	struct row_list rounds, all; /* rows per series; these and the merged ones */
 	struct row_group *groups;
 	size_t group_count, group_room;
+	char **texts; /* keys of groups */
+	size_t text_count, text_room;
 	struct tare_counts *base, *scratch;
 };
 
@@ -117,27 +120,61 @@ static void fill_span(struct tare_row *row, const struct tare_rules *rules, cons
 	row_figures(row, rules, counts);
 }
 
-static struct row_group *group_of(struct tare_stat *stat, const struct tare_row *row, struct tare_err *err)
+/* False without memory. */
+static bool own_text(struct tare_stat *stat, const char *text, const char **ret_owned)
 {
+	if (stat->text_count == stat->text_room) {
+		size_t room = stat->text_room ? 2 * stat->text_room : 8;
+		char **texts = realloc(stat->texts, room * sizeof(*texts));
+		if (!texts)
+			return false;
+		stat->texts = texts;
+		stat->text_room = room;
+	}
+	char *owned = strdup(text);
+	if (!owned)
+		return false;
+	stat->texts[stat->text_count++] = owned;
+	*ret_owned = owned;
+	return true;
+}
+
+static bool in_group(const struct row_group *group, const struct tare_row *row, const char *key, bool by_run)
+{
+	bool same_run = group->run == row->run && text_equal(group->file, row->file);
+	return text_equal(group->target, row->target) && text_equal(group->kind, row->kind) &&
+	       (by_run ? same_run : text_equal(group->key, key));
+}
+
+static struct row_group *group_of(
+	struct tare_stat *stat, const struct tare_row *row, const struct tare_record *record, struct tare_err *err)
+{
+	char key_text[128];
+	const char *key = NULL;
+	if (row_group_key(record, stat->rules.group_by, key_text, sizeof(key_text)))
+		key = key_text;
 	/* From the end: rounds of one run come one after the other. */
 	for (size_t i = stat->group_count; i--;) {
-		struct row_group *group = &stat->groups[i];
-		if (group->run == row->run && text_equal(group->target, row->target) &&
-			text_equal(group->kind, row->kind) && text_equal(group->file, row->file))
-			return group;
+		if (in_group(&stat->groups[i], row, key, stat->rules.group_by == TARE_GROUP_RUN))
+			return &stat->groups[i];
 	}
-	if (stat->group_count == stat->group_room) {
+	bool fits = !key || own_text(stat, key_text, &key);
+	if (fits && stat->group_count == stat->group_room) {
 		size_t room = stat->group_room ? 2 * stat->group_room : 8;
 		struct row_group *groups = realloc(stat->groups, room * sizeof(*groups));
-		if (!groups) {
-			tare_fail(err, TARE_E_SYSTEM, "out of memory for %zu targets", room);
-			return NULL;
+		if (groups) {
+			stat->groups = groups;
+			stat->group_room = room;
 		}
-		stat->groups = groups;
-		stat->group_room = room;
+		fits = groups != NULL;
+	}
+	if (!fits) {
+		tare_fail(err, TARE_E_SYSTEM, "out of memory for %zu groups of rounds", stat->group_count + 1);
+		return NULL;
 	}
 	struct row_group *group = &stat->groups[stat->group_count++];
-	*group = (struct row_group){.file = row->file, .run = row->run, .target = row->target, .kind = row->kind};
+	*group = (struct row_group){
+		.file = row->file, .run = row->run, .target = row->target, .kind = row->kind, .key = key};
 	return group;
 }
 
@@ -180,6 +217,9 @@ void tare_stat_free(struct tare_stat *stat)
 	}
 	tare_counts_free(stat->base);
 	tare_counts_free(stat->scratch);
+	for (size_t i = 0; i < stat->text_count; i++)
+		free(stat->texts[i]);
+	free(stat->texts);
 	free(stat->groups);
 	free(stat->rounds.rows);
 	free(stat->all.rows);
@@ -198,7 +238,7 @@ int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_re
 	if (count_span(series, base, first, stat->base, err))
 		return -1;
 	row.stall_limit_ns = stall_limit_of(rules, stat->base, record->resolution_ns);
-	struct row_group *group = group_of(stat, &row, err);
+	struct row_group *group = group_of(stat, &row, record, err);
 	if (!group)
 		return -1;
 	for (int i = -1; i < TARE_SPAN_COUNT; i++) {

@@ -29,7 +29,8 @@ int row_push(struct row_list *list, const struct tare_row *row, struct tare_err 
 }
 
 /* `infinite` requests lie above all values counted. */
-static struct tare_ranked ranked_at(const struct tare_percentile *p, const struct tare_counts *counts, uint64_t infinite)
+static struct tare_ranked ranked_at(
+	const struct tare_percentile *p, const struct tare_counts *counts, uint64_t infinite)
 {
 	uint64_t n = tare_counts_n(counts) + infinite, rank = tare_rank(p, n);
 	struct tare_ranked ranked = {.value_ns = TARE_NO_TIME, .rank = rank, .behind = n - rank};
@@ -76,6 +77,8 @@ void row_merge(struct tare_row *into, const struct tare_row *from)
 	into->reordered += from->reordered;
 	into->foreign += from->foreign;
 	into->stalls += from->stalls;
+	if (into->run != from->run)
+		into->run = 0;
 	into->round = 0;
 	into->first_ns = into->second_ns = TARE_NO_TIME;
 }
@@ -154,18 +157,22 @@ static int merge_runs(struct row_list *list, const struct tare_rules *rules, con
 int row_merged(struct row_list *list, const struct tare_rules *rules, const struct row_group *groups, size_t count,
 	struct tare_err *err)
 {
+	bool by_run = rules->group_by == TARE_GROUP_RUN;
 	for (size_t i = 0; i < count; i++) {
 		for (int span = 0; span < TARE_SPAN_COUNT; span++) {
 			const struct row_part *part = groups[i].part[span];
-			if (!part || part->rounds < 2)
+			if (!part || (by_run && part->rounds < 2))
 				continue;
 			struct tare_row row = part->row;
+			row.group = by_run ? NULL : groups[i].key;
+			row.round = 0;
+			row.first_ns = row.second_ns = TARE_NO_TIME;
 			row_figures(&row, rules, part->counts);
 			if (row_push(list, &row, err))
 				return -1;
 		}
 	}
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && by_run; i++) {
 		if (merge_runs(list, rules, groups, i, count, err))
 			return -1;
 	}

@@ -311,6 +311,46 @@ static void check_merged(struct made *made)
 	tare_stat_free(stat);
 }
 
+static void check_grouped(struct made *made)
+{
+	static const enum tare_group_by by[] = {
+		TARE_GROUP_LABEL, TARE_GROUP_TARGET, TARE_GROUP_PEER_CPU, TARE_GROUP_HOUR};
+	static const char *const keys[4][3] = {{"A", "B", NULL}, {NULL, NULL, NULL}, {"19", "19 or 25", NULL},
+		{"2023-11-14T22Z", "2023-11-14T23Z", "1969-12-31T23Z"}};
+	static const size_t groups[4] = {2, 1, 2, 3};
+	/* 22:13:20 and 23:13:20 on 14 November 2023, and one nanosecond before 1970. */
+	static const struct tare_run times[] = {{.id = 1, .epoch_real_ns = INT64_C(1700000000000000000)},
+		{.id = 2, .epoch_real_ns = INT64_C(1700003600000000000)}, {.id = 3, .epoch_real_ns = -1}};
+	static int16_t peer[1002];
+	const struct tare_row *rows;
+	for (size_t turn = 0; turn < 4; turn++) {
+		struct tare_rules rules;
+		tare_rules_default(&rules);
+		rules.group_by = by[turn];
+		struct tare_stat *stat = stat_of(0, &rules);
+		for (uint32_t round = 0; round < 3; round++) {
+			make(made, 1002, 1);
+			for (size_t i = 0; i < 1002; i++)
+				peer[i] = round == 1 && i > 500 ? 25 : 19;
+			made->record.series.cpu[TARE_CPU_PEER_RX] = peer;
+			made->record.run = &times[round];
+			made->round.label = round == 1 ? "B" : "A";
+			add(stat, "f", made);
+		}
+		size_t count = rows_of(stat, &rows);
+		IS_I64(count, 3 + groups[turn], "a merged row for each group");
+		for (size_t i = 3; i < count; i++) {
+			if (keys[turn][i - 3])
+				IS_STR(rows[i].group, keys[turn][i - 3], "its key");
+		}
+		uint64_t n = 0;
+		for (size_t i = 3; i < count; i++)
+			n += rows[i].n;
+		IS_I64(n, 3000, "all requests are in a group");
+		tare_stat_free(stat);
+	}
+}
+
 /* Shifting or scaling all values shifts or scales every figure. */
 static void check_laws(struct made *made)
 {
@@ -349,6 +389,7 @@ int main(void)
 	check_over_sent(made);
 	check_host_only(made);
 	check_merged(made);
+	check_grouped(made);
 	check_laws(made);
 	tare_stat_free(NULL);
 	free(made);
