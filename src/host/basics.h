@@ -10,5 +10,6 @@
 #include "tare/recording.h"
 
 enum { HOST_BASICS_MAX = 24 };
-/* Fills up to HOST_BASICS_MAX facts, side "local", strings in the arena; returns their number. Unreadable ones are left out. */
+/* Fills up to HOST_BASICS_MAX facts, side "local", strings in the arena; returns their number. Unreadable ones are left
+ * out. */
 size_t host_basics(struct arena *arena, const char *moment, struct tare_fact *ret_facts);
