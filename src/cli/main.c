@@ -121,8 +121,17 @@ static void cli_open(struct cli *cli)
 	cli->columns = terminal_columns(cli->out_tty);
 }
 
+/* A home that is closed to us (sudo -u keeps $HOME) holds no settings of ours: said, and gone on without. */
+static bool is_closed_to_us(struct cli *cli, const char *path)
+{
+	if (access(path, R_OK) == 0 || errno != EACCES)
+		return false;
+	cli_warn(cli, "cannot read '%s': permission denied; going on without it", path);
+	return true;
+}
+
 /* System-wide first, so that the user's own file overrides it. */
-static int read_config_files(struct option_set *set, struct tare_err *err)
+static int read_config_files(struct cli *cli, struct option_set *set, struct tare_err *err)
 {
 	char path[4096];
 	struct text user = TEXT_IN(path);
@@ -136,7 +145,7 @@ static int read_config_files(struct option_set *set, struct tare_err *err)
 	/* A relative folder is to be ignored, says the XDG base directory specification. */
 	if (user.used == 0 || user.cut || path[0] != '/')
 		return 0;
-	return option_file(set, path, err);
+	return is_closed_to_us(cli, path) ? 0 : option_file(set, path, err);
 }
 
 /* argv[0] is the command's name. */
@@ -153,7 +162,7 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 	AUTO_CLEANUP(option_end)
 	struct option_set set = {
 		.command = command->name, .table = command->options, .config = config, .origins = origins};
-	if (option_fallbacks(&set, err) || read_config_files(&set, err))
+	if (option_fallbacks(&set, err) || read_config_files(cli, &set, err))
 		return -1;
 	if (option_argv(&set, argc - 1, argv + 1, &operands, &help, err))
 		return -1;

@@ -57,9 +57,12 @@ int cpu_fifo(int priority, struct tare_err *err)
 	struct sched_param param = {.sched_priority = priority};
 	if (sched_setscheduler(0, SCHED_FIFO, &param) == 0)
 		return 0;
-	return tare_fail_errno(err, errno,
-		"cannot set FIFO priority %d\n  needs CAP_SYS_NICE or a limit: ulimit -r %d (RLIMIT_RTPRIO)", priority,
-		priority);
+	if (errno != EPERM)
+		return tare_fail_errno(err, errno, "cannot set FIFO priority %d", priority);
+	return tare_fail(err, TARE_E_PERMISSION,
+		"cannot set FIFO priority %d: operation not permitted\n"
+		"  needs CAP_SYS_NICE (sudo setcap cap_sys_nice+ep $(command -v tare)) or a limit: ulimit -r %d (RLIMIT_RTPRIO)",
+		priority, priority);
 }
 
 void cpu_timer_slack_least(void)
