@@ -32,7 +32,7 @@ count() {
 
 net_setup
 net_commands echo
-ip -n "$net_b" addr add 10.77.0.3/24 dev b0
+in_b ip addr add 10.77.0.3/24 dev b0
 
 background first in_b "$TARE" echo "udp://$B4:7000"
 wait_udp in_b 7000
@@ -68,7 +68,7 @@ if command -v python3 >/dev/null 2>&1; then
 	is "$(ask 4 0 "$B4" 8620 "$base" | wc -c)" "$((${#B4} + 1 + 88 + 1))" "stamp: with as many octets"
 	if net_has_ipv6; then
 		is "$(ask 6 0 "$B6" 7000 616263)" "$B6 616263" "IPv6, wildcard: answered from the address asked"
-		link_local=$(ip -n "$net_b" -6 addr show dev b0 scope link |
+		link_local=$(in_b ip -6 addr show dev b0 scope link |
 			awk '$1 == "inet6" { sub(/\/.*/, "", $2); print $2 }')
 		is "$(ask 6 0 "$link_local%a0" 7000 616263)" "$link_local 616263" "IPv6: link-local with its scope"
 	else

@@ -5,6 +5,10 @@
 # by a veth pair, with IPv4 and IPv6 addresses that work at once (no duplicate address
 # detection). Everything made here, processes included, goes away when the script ends.
 #
+# `ip netns` is not used: it mounts, which a plain chroot or a strict container refuses. A
+# namespace lives as long as a sleeping process in it, and nsenter leads inside. /sys stays
+# the host's for that reason: ask `ip` or /proc about interfaces.
+#
 # Without root the script starts itself again inside a user namespace where it is root;
 # where that is not allowed either, it skips with the reason. Set TAP expectations on
 # structure and invariants only: the machine under test decides every microsecond.
@@ -19,8 +23,8 @@ net_here=$(cd "$(dirname "$0")" && pwd)
 A4=10.77.0.1 B4=10.77.0.2
 A6=fd77::1 B6=fd77::2
 }
-net_a=tare-a-$$
-net_b=tare-b-$$
+net_a=
+net_b=
 net_jobs=
 net_scratch=
 
@@ -33,16 +37,39 @@ net_commands() {
 
 # Leaves the script with a skip unless namespaces can be made here.
 net_need() {
-	command -v ip >/dev/null 2>&1 || skip_all "no ip command (package iproute2)"
+	for tool in ip unshare nsenter; do
+		command -v $tool >/dev/null 2>&1 || skip_all "no command $tool (packages iproute2, util-linux)"
+	done
 	if [ ! -x "$TARE" ]; then skip_all "this build has no tare program"; fi
 	if [ "$(id -u)" -ne 0 ]; then
-		if [ -n "${TARE_NET_INNER:-}" ] || ! unshare -Urnm true 2>/dev/null; then
+		if [ -n "${TARE_NET_INNER:-}" ] || ! unshare -Urn true 2>/dev/null; then
 			skip_all "network namespaces need root, and user namespaces are not allowed here"
 		fi
-		# shellcheck disable=SC2016
-		TARE_NET_INNER=1 exec unshare -Urnm sh -c 'mount -t tmpfs tmpfs /run && exec sh "$0"' "$0"
+		TARE_NET_INNER=1 exec unshare -Urn sh "$0"
 	fi
-	if ! why=$(ip netns add "$net_a" 2>&1); then skip_all "ip netns: $why"; fi
+	if ! why=$(unshare -n true 2>&1); then skip_all "no network namespace: $why"; fi
+}
+
+# Makes a network namespace, held by a process whose id is left in $held.
+net_hold() {
+	unshare -n sleep 100000 </dev/null >/dev/null 2>&1 &
+	held=$!
+	tries=0
+	while [ "$(readlink "/proc/$held/ns/net")" = "$(readlink /proc/self/ns/net)" ] && [ "$tries" -lt 50 ]; do
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+	if ! net_is_ours "$held"; then
+		kill "$held" 2>/dev/null
+		skip_all "a process in a network namespace of its own cannot be told from the others"
+	fi
+}
+
+# Whether process $1 lives in another network namespace than this script. Asked before anything
+# is killed for living there.
+net_is_ours() {
+	theirs=$(readlink "/proc/$1/ns/net" 2>/dev/null) && own=$(readlink /proc/self/ns/net) &&
+		[ -n "$theirs" ] && [ -n "$own" ] && [ "$theirs" != "$own" ]
 }
 
 # Makes the namespaces, the pair a0 (in A) and b0 (in B), addresses and loopbacks.
@@ -53,33 +80,36 @@ net_setup() {
 	trap 'exit 130' INT
 	trap 'exit 143' TERM
 	net_need
-	ip netns add "$net_b"
-	for space in "$net_a" "$net_b"; do
-		ip -n "$space" link set lo up
-		ip netns exec "$space" sh -c 'echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad' 2>/dev/null
+	net_hold
+	net_a=$held
+	net_hold
+	net_b=$held
+	for side in in_a in_b; do
+		$side ip link set lo up
+		$side sh -c 'echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad' 2>/dev/null
 	done
-	if ! why=$(ip link add a0 netns "$net_a" type veth peer name b0 netns "$net_b" 2>&1); then
-		skip_all "ip link add veth: $why"
+	if ! why=$(in_a ip link add a0 type veth peer name b0 netns "$net_b" 2>&1); then
+		skip_all "no veth pair: $why"
 	fi
-	net_address "$net_a" a0 "$A4" "$A6"
-	net_address "$net_b" b0 "$B4" "$B6"
-	ip -n "$net_a" link set a0 up
-	ip -n "$net_b" link set b0 up
+	net_address in_a a0 "$A4" "$A6"
+	net_address in_b b0 "$B4" "$B6"
+	in_a ip link set a0 up
+	in_b ip link set b0 up
 	net_wait_up
 	cd "$net_scratch" || exit 1
 }
 
 net_address() {
-	ip -n "$1" addr add "$3/24" dev "$2"
-	ip -n "$1" addr add "$4/64" dev "$2" nodad 2>/dev/null
+	"$1" ip addr add "$3/24" dev "$2"
+	"$1" ip addr add "$4/64" dev "$2" nodad 2>/dev/null
 }
 
 # The carrier is announced with a delay, and link-local addresses are tentative for a moment.
 net_wait_up() {
 	tries=0
 	while [ "$tries" -lt 50 ]; do
-		if [ "$(net_state "$net_a" a0) $(net_state "$net_b" b0)" = "UP UP" ] &&
-			[ -z "$(ip -n "$net_a" -6 addr show tentative)$(ip -n "$net_b" -6 addr show tentative)" ]; then
+		if [ "$(net_state in_a a0) $(net_state in_b b0)" = "UP UP" ] &&
+			[ -z "$(in_a ip -6 addr show tentative)$(in_b ip -6 addr show tentative)" ]; then
 			return
 		fi
 		sleep 0.1
@@ -87,22 +117,22 @@ net_wait_up() {
 	done
 }
 
-net_state() { ip -n "$1" link show "$2" | sed -n 's/.* state \([A-Z]*\) .*/\1/p'; }
+net_state() { "$1" ip link show "$2" | sed -n 's/.* state \([A-Z]*\) .*/\1/p'; }
 
 # IPv6 may be switched off in this kernel: ask before expecting it.
-net_has_ipv6() { ip -n "$net_a" -6 addr show dev a0 2>/dev/null | grep -q "$A6"; }
+net_has_ipv6() { in_a ip -6 addr show dev a0 2>/dev/null | grep -q "$A6"; }
 
-in_a() { ip netns exec "$net_a" "$@"; }
-in_b() { ip netns exec "$net_b" "$@"; }
+in_a() { nsenter --net="/proc/$net_a/ns/net" "$@"; }
+in_b() { nsenter --net="/proc/$net_b/ns/net" "$@"; }
 
 # background NAME COMMAND...: runs it with its output in NAME.out, its process id in $NAME_pid.
-# COMMAND is a program, or in_a/in_b and a program, which then replaces `ip`: the id is its own.
+# COMMAND is a program, or in_a/in_b and a program, which then replaces nsenter: the id is its own.
 background() {
 	background_name=$1
 	shift
 	case $1 in
-	in_a) shift; set -- ip netns exec "$net_a" "$@" ;;
-	in_b) shift; set -- ip netns exec "$net_b" "$@" ;;
+	in_a) shift; set -- nsenter --net="/proc/$net_a/ns/net" "$@" ;;
+	in_b) shift; set -- nsenter --net="/proc/$net_b/ns/net" "$@" ;;
 	esac
 	"$@" >"$net_scratch/$background_name.out" 2>&1 </dev/null &
 	net_jobs="$net_jobs $!"
@@ -139,10 +169,19 @@ net_cleanup() {
 	for job in $net_jobs; do
 		kill "$job" 2>/dev/null && wait "$job" 2>/dev/null
 	done
-	for space in "$net_a" "$net_b"; do
-		# What a script started past `background`: nobody else's processes are in there.
-		for pid in $(ip netns pids "$space" 2>/dev/null); do kill "$pid" 2>/dev/null; done
-		ip netns del "$space" 2>/dev/null
+	# Whoever is in there was started by this script, past `background` or not; the holders go last.
+	for space in $net_a $net_b; do
+		net_is_ours "$space" || continue
+		inside=$(readlink "/proc/$space/ns/net")
+		for process in /proc/[0-9]*; do
+			pid=${process#/proc/}
+			if [ "$pid" != "$space" ] && [ "$(readlink "$process/ns/net" 2>/dev/null)" = "$inside" ]; then
+				kill "$pid" 2>/dev/null
+			fi
+		done
+	done
+	for space in $net_a $net_b; do
+		kill "$space" 2>/dev/null && wait "$space" 2>/dev/null
 	done
 	if [ -n "$net_scratch" ]; then rm -rf "$net_scratch"; fi
 	exit "$status"

@@ -70,7 +70,7 @@ if net_has_ipv6; then
 	measured udp6 "udp://[$B6]:7000"
 	measured stamp6 "stamp://[$B6]:8620"
 	# A link-local address means nothing without its scope.
-	link_local=$(ip -n "$net_b" -6 addr show dev b0 scope link | awk '$1 == "inet6" { sub(/\/.*/, "", $2); print $2 }')
+	link_local=$(in_b ip -6 addr show dev b0 scope link | awk '$1 == "inet6" { sub(/\/.*/, "", $2); print $2 }')
 	measured icmp6_scope "icmp://[$link_local%a0]"
 else
 	skip "icmp, udp and stamp over IPv6" "this kernel has no IPv6"

@@ -7,8 +7,8 @@ set -u
 . "$(dirname "$0")/lib.sh"
 
 net_setup
-is "$(net_state "$net_a" a0)" UP "a0 is up"
-is "$(net_state "$net_b" b0)" UP "b0 is up"
+is "$(net_state in_a a0)" UP "a0 is up"
+is "$(net_state in_b b0)" UP "b0 is up"
 is "$(in_a ip route get "$B4" | awk '{ print $3; exit }')" a0 "A reaches B over a0"
 if net_has_ipv6; then
 	is "$(in_a ip -6 route get "$B6" | awk '{ for (i = 1; i < NF; i++) if ($i == "dev") print $(i + 1); exit }')" \

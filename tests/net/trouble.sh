@@ -26,13 +26,13 @@ fates() {
 run_a() {
 	name=$1
 	shift
-	in_a timeout 30 "$TARE" run "$@" -o "$name.tare" >"$name.txt" 2>&1
+	in_a timeout -k 5 30 "$TARE" run "$@" -o "$name.tare" >"$name.txt" 2>&1
 	status=$?
 }
 
 net_setup
 net_commands echo run stat export
-ip -n "$net_a" route add unreachable 10.78.0.0/24
+in_a ip route add unreachable 10.78.0.0/24
 
 # 1. Nobody answers: exit 4, and it is said.
 run_a silent "udp://$B4:7999" --every 2ms --count 100 --timeout 100ms
@@ -51,7 +51,7 @@ run_a mixed "udp://$B4:7000" "udp://$B4:7999" --every 2ms --count 100 --timeout 
 is "$status" 0 "one silent target among others: exit status"
 
 # 4. The interface goes down in mid-run and comes back: the run goes on.
-(sleep 1; ip -n "$net_a" link set a0 down; sleep 1; ip -n "$net_a" link set a0 up) &
+(sleep 1; in_a ip link set a0 down; sleep 1; in_a ip link set a0 up) &
 toggler=$!
 run_a down "udp://$B4:7000" --every 5ms --count 600 --timeout 200ms
 wait "$toggler"
@@ -64,7 +64,7 @@ after=$("$TARE" export --csv down.tare | awk -F, '
 is "$after" answered "interface down in mid-run: the last request is answered again"
 other=$(fates down.tare | grep -cv '^answered')
 ok "$([ "$other" -gt 0 ]; echo $?)" "interface down in mid-run: and some were not"
-net_address "$net_a" a0 "$A4" "$A6" 2>/dev/null
+net_address in_a a0 "$A4" "$A6" 2>/dev/null
 
 # 5. The responder is restarted in mid-run.
 (
@@ -72,7 +72,7 @@ net_address "$net_a" a0 "$A4" "$A6" 2>/dev/null
 	# shellcheck disable=SC2154
 	kill "$echo_pid"
 	sleep 0.5
-	ip netns exec "$net_b" "$TARE" echo "udp://$B4:7000" >again.out 2>&1 &
+	nsenter --net="/proc/$net_b/ns/net" "$TARE" echo "udp://$B4:7000" >again.out 2>&1 &
 	echo $! >again.pid
 ) &
 restarter=$!
