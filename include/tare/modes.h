@@ -75,6 +75,10 @@ struct tare_modes {
 	double runs_expected, runs_z; /* Wald and Wolfowitz */
 };
 
+/*
+ * Modes of a column in the order of time, with up to `label_columns` labels beside it, likelier causes
+ * first. TARE_NO_TIME entries are passed over; `resolution_ns` is the known step of the values, 1 without.
+ */
 TARE_API int tare_modes_of(const int64_t *values_ns, size_t count, const struct tare_labels *labels,
 			   size_t label_columns, int64_t resolution_ns, struct tare_modes *ret_modes,
 			   struct tare_err *err) TARE_MUST_USE;

@@ -10,6 +10,8 @@
 
 /* Terms below the mode's by this factor no longer change the sum of all. */
 #define NEGLIGIBLE  1e-30
+/* Smaller ones are as good as 0, and near the smallest a double holds rounding would keep them from ever getting there. */
+#define VANISHING 1e-290
 #define SPREAD_MOST 1e6
 
 /* Binomial(n, p), or Poisson(p) where n is infinite. */
@@ -62,8 +64,10 @@ static double normal_below(double z)
 static double far_above(const struct law *law, struct terms terms, double k)
 {
 	double sum = 0;
-	while (terms.high < k && terms.high_term > 0)
+	while (terms.high < k && terms.high_term > VANISHING)
 		terms.high_term *= step_up(law, terms.high++);
+	if (terms.high < k)
+		return 0;
 	while (terms.high <= law->n && terms.high_term > sum * 1e-17) {
 		sum += terms.high_term;
 		terms.high_term *= step_up(law, terms.high++);
@@ -74,8 +78,10 @@ static double far_above(const struct law *law, struct terms terms, double k)
 static double far_below(const struct law *law, struct terms terms, double k)
 {
 	double sum = 0;
-	while (terms.low > k && terms.low_term > 0)
+	while (terms.low > k && terms.low_term > VANISHING)
 		terms.low_term /= step_up(law, --terms.low);
+	if (terms.low > k)
+		return 0;
 	while (terms.low_term > sum * 1e-17) {
 		sum += terms.low_term;
 		if (terms.low <= 0)
