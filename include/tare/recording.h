@@ -79,7 +79,11 @@ TARE_API int tare_writer_end_run(struct tare_writer *writer, int64_t run_id, enu
 TARE_API int tare_writer_close(struct tare_writer **writer, struct tare_err *err) TARE_MUST_USE;
 TARE_API void tare_writer_free(struct tare_writer *writer); /* NULL is fine */
 
-/* Process id of whoever holds the write lock of this file: 0 when no one does, -1 when it cannot be told who. */
+/*
+ * Process id of whoever holds the write lock of this file: 0 when no one does, -1
+ * when it cannot be told who. Not for the process that writes: closing a second
+ * descriptor of a file ends the locks SQLite holds on it during a transaction.
+ */
 TARE_API int64_t tare_recording_writer(const char *path);
 
 /* ---- reading ---- */
