@@ -26,6 +26,7 @@ struct source {
 	struct tare_recording *recording; /* one of the two is set */
 	struct import *import;
 	bool *run_seen;     /* by place among the recording's runs */
+	int64_t writer;     /* process that is writing the recording now; 0: none */
 	char salvaged[512]; /* what was brought in from the spool of a run that died, or why not */
 };
 
@@ -57,7 +58,8 @@ bool source_is_rereadable(const char *path)
 static int open_recording(struct source *source, struct tare_err *err)
 {
 	struct tare_err why = {0};
-	if (session_salvage(source->path, source->salvaged, sizeof(source->salvaged), &why))
+	source->writer = tare_recording_writer(source->path);
+	if (source->writer == 0 && session_salvage(source->path, source->salvaged, sizeof(source->salvaged), &why))
 		snprintf(source->salvaged, sizeof(source->salvaged),
 			"what a killed run left could not be brought in: %.400s", why.text);
 	return tare_recording_open(source->path, source->rules->lenient, &source->recording, err);
@@ -155,7 +157,16 @@ static int tell_recording(struct source *source, struct stat_view *view, struct 
 		}
 		if (tare_recording_events(source->recording, runs[i].id, &events, &event_count, err))
 			return -1;
-		if (stat_view_run(view, source->path, &runs[i], events, event_count, err))
+		struct tare_run run = runs[i];
+		if (run.status == TARE_RUN_UNFINISHED && source->writer > 0) {
+			struct text text = TEXT_IN(line);
+			text_add(&text, "%s: run %" PRId64 " is being measured by process %" PRId64 ": what it has stored so far is here",
+				 source->path, run.id, source->writer);
+			if (stat_view_remark(view, line, err))
+				return -1;
+			run.status = TARE_RUN_FINISHED;
+		}
+		if (stat_view_run(view, source->path, &run, events, event_count, err))
 			return -1;
 	}
 	if (source->salvaged[0]) {
