@@ -71,7 +71,7 @@ void chunk_codec_free(struct chunk_codec *codec)
 
 /* False when an observed value has no reference. *ret_observed is how many there are. */
 static bool differences(uint64_t *ret_differences, const int64_t *values, const struct chunk_against *against,
-			struct chunk *chunk, uint32_t *ret_observed)
+	struct chunk *chunk, uint32_t *ret_observed)
 {
 	uint64_t previous = 0;
 	uint32_t observed = 0;
@@ -125,8 +125,8 @@ static int pack(struct chunk_codec *codec, const struct chunk *chunk, size_t *re
 		for (uint32_t i = 0; i < chunk->n; i++)
 			bytes[i] = (uint8_t)(codec->stored[i] >> (8 * plane));
 		ZSTD_inBuffer in = {bytes, chunk->n, 0};
-		size_t left = ZSTD_compressStream2(codec->compress, &out, &in,
-			plane + 1 == chunk->width ? ZSTD_e_end : ZSTD_e_flush);
+		size_t left = ZSTD_compressStream2(
+			codec->compress, &out, &in, plane + 1 == chunk->width ? ZSTD_e_end : ZSTD_e_flush);
 		if (ZSTD_isError(left))
 			return tare_fail(err, TARE_E_SYSTEM, "cannot compress samples: %s", ZSTD_getErrorName(left));
 		if (left != 0)
@@ -152,8 +152,7 @@ int chunk_encode(struct chunk_codec *codec, const int64_t *values, uint32_t n, c
 	if (!chunk.empty && (range > 0 || observed < n)) {
 		chunk.width = width_of(range + 1);
 		for (uint32_t i = 0; i < n; i++)
-			codec->stored[i] =
-				values[i] == TARE_NO_TIME ? 0 : codec->stored[i] - (uint64_t)chunk.min + 1;
+			codec->stored[i] = values[i] == TARE_NO_TIME ? 0 : codec->stored[i] - (uint64_t)chunk.min + 1;
 		if (pack(codec, &chunk, &bytes, err) < 0)
 			return -1;
 	}
@@ -166,8 +165,8 @@ int chunk_encode(struct chunk_codec *codec, const int64_t *values, uint32_t n, c
 /* ---- decoding ---- */
 
 /* Joins the planes of `count` values from index `from` on; returns the largest. */
-static uint64_t join(uint64_t *ret_stored, const uint8_t *planes, const struct chunk *chunk, uint32_t from,
-		     uint32_t count)
+static uint64_t join(
+	uint64_t *ret_stored, const uint8_t *planes, const struct chunk *chunk, uint32_t from, uint32_t count)
 {
 	const size_t n = chunk->n;
 	const uint8_t *at = planes + from;
@@ -185,7 +184,7 @@ static uint64_t join(uint64_t *ret_stored, const uint8_t *planes, const struct c
 	case 4:
 		for (uint32_t i = 0; i < count; i++)
 			ret_stored[i] = (uint64_t)at[i] | (uint64_t)at[n + i] << 8 | (uint64_t)at[2 * n + i] << 16 |
-				(uint64_t)at[3 * n + i] << 24;
+					(uint64_t)at[3 * n + i] << 24;
 		break;
 	default:
 		for (uint32_t i = 0; i < count; i++) {
@@ -202,7 +201,7 @@ static uint64_t join(uint64_t *ret_stored, const uint8_t *planes, const struct c
 
 /* `shift` is min - 1: what a stored value is short of its difference. */
 static void restore(int64_t *ret_values, const uint64_t *stored, const struct chunk_against *against, uint32_t from,
-		    uint32_t count, uint64_t shift, uint64_t *previous)
+	uint32_t count, uint64_t shift, uint64_t *previous)
 {
 	switch (against->relation) {
 	case CHUNK_ZERO:

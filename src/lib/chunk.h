@@ -37,10 +37,10 @@ struct chunk_against {
 };
 
 struct chunk {
-	uint32_t n;     /* 1 to CHUNK_SAMPLES_MAX */
-	uint32_t width; /* 0, 1, 2, 4, 8 */
-	bool empty;     /* nothing observed in the whole chunk; width 0, min and max mean nothing */
-	int64_t base;   /* CHUNK_PREVIOUS only, else 0 */
+	uint32_t n;       /* 1 to CHUNK_SAMPLES_MAX */
+	uint32_t width;   /* 0, 1, 2, 4, 8 */
+	bool empty;       /* nothing observed in the whole chunk; width 0, min and max mean nothing */
+	int64_t base;     /* CHUNK_PREVIOUS only, else 0 */
 	int64_t min, max; /* of the differences */
 };
 
@@ -56,8 +56,7 @@ void chunk_codec_free(struct chunk_codec *codec); /* NULL is fine */
  * next relation, CHUNK_ZERO at last, which always holds. -1 on failure.
  */
 int chunk_encode(struct chunk_codec *codec, const int64_t *values, uint32_t n, const struct chunk_against *against,
-		 struct chunk *ret_chunk, const void **ret_data, size_t *ret_bytes,
-		 struct tare_err *err) TARE_MUST_USE;
+	struct chunk *ret_chunk, const void **ret_data, size_t *ret_bytes, struct tare_err *err) TARE_MUST_USE;
 
 /*
  * Fills n values. NULL when that went well, otherwise the reason in a word or
@@ -65,4 +64,4 @@ int chunk_encode(struct chunk_codec *codec, const int64_t *values, uint32_t n, c
  * chunk or its data is trusted.
  */
 const char *chunk_decode(struct chunk_codec *codec, const struct chunk *chunk, const void *data, size_t bytes,
-			 const struct chunk_against *against, int64_t *ret_values) TARE_MUST_USE;
+	const struct chunk_against *against, int64_t *ret_values) TARE_MUST_USE;

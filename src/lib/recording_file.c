@@ -62,7 +62,8 @@ int recording_head_check(const char *path, const uint8_t *head, size_t bytes, st
 			"'%s' was written by a newer tare (format %u, this one reads up to %d)", path, said.version,
 			TARE_RECORDING_VERSION);
 	if (said.version < 1)
-		return tare_fail(err, TARE_E_FORMAT, "'%s' is damaged: it says to be of format 0, which never was", path);
+		return tare_fail(
+			err, TARE_E_FORMAT, "'%s' is damaged: it says to be of format 0, which never was", path);
 	if (said.is_wal)
 		return tare_fail(err, TARE_E_FORMAT,
 			"'%s' is in write-ahead mode, which a recording never is\n"
@@ -105,8 +106,8 @@ int recording_journal_check(const char *path, struct tare_err *err)
 	return 0;
 }
 
-sqlite3_stmt *recording_prepare(sqlite3 *db, const char *verb, const char *path, struct tare_err *err,
-	const char *format, ...)
+sqlite3_stmt *recording_prepare(
+	sqlite3 *db, const char *verb, const char *path, struct tare_err *err, const char *format, ...)
 {
 	char sql[2048];
 	sqlite3_stmt *statement = NULL;

@@ -115,7 +115,8 @@ static int roll_back_into(struct tare_recording *recording, const char *folder, 
 	if (status == 0)
 		status = connect_to(recording, copy, SQLITE_OPEN_READWRITE, err);
 	if (status == 0)
-		status = recording_exec(recording->db, "read", recording->path, "SELECT 1 FROM sqlite_master LIMIT 1", err);
+		status = recording_exec(
+			recording->db, "read", recording->path, "SELECT 1 FROM sqlite_master LIMIT 1", err);
 	unlink(copy);
 	unlink(copy_journal);
 	return status;
@@ -131,8 +132,8 @@ static int roll_back_copy(struct tare_recording *recording, struct tare_err *err
 	if (asprintf(&folder, "%s/tare-XXXXXX", base && base[0] == '/' ? base : "/tmp") < 0)
 		return tare_fail_errno(err, ENOMEM, "cannot open '%s'", recording->path);
 	if (!mkdtemp(folder))
-		return tare_fail_errno(err, errno, "cannot make a folder '%s' to roll back '%s' in", folder,
-			recording->path);
+		return tare_fail_errno(
+			err, errno, "cannot make a folder '%s' to roll back '%s' in", folder, recording->path);
 	int status = roll_back_into(recording, folder, err);
 	rmdir(folder);
 	return status;

@@ -12,7 +12,10 @@
 
 #include "base/cleanup.h"
 
-struct text_block { struct text_block *next; char bytes[]; };
+struct text_block {
+	struct text_block *next;
+	char bytes[];
+};
 
 /* ---- damage ---- */
 
@@ -29,7 +32,8 @@ bool recording_result_is_damage(int result)
 	}
 }
 
-int recording_damaged(struct tare_recording *recording, const char *reason, struct tare_err *err, const char *place, ...)
+int recording_damaged(
+	struct tare_recording *recording, const char *reason, struct tare_err *err, const char *place, ...)
 {
 	char text[160];
 	va_list args;
@@ -52,7 +56,8 @@ int recording_damaged(struct tare_recording *recording, const char *reason, stru
 
 int recording_begin_reading(struct tare_recording *recording, struct tare_err *err)
 {
-	if (recording_exec(recording->db, "read", recording->path, "BEGIN; SELECT 1 FROM sqlite_master LIMIT 1", err) < 0)
+	if (recording_exec(recording->db, "read", recording->path, "BEGIN; SELECT 1 FROM sqlite_master LIMIT 1", err) <
+		0)
 		return -1;
 	return recording_refresh_size(recording, err) < 0 ? -1 : recording_read_tally(recording, err);
 }
@@ -67,8 +72,8 @@ int recording_end_reading(struct tare_recording *recording, struct tare_err *err
 
 /* ---- values of rows ---- */
 
-int recording_text(struct tare_recording *recording, sqlite3_stmt *row, int column, const char **ret_text,
-	struct tare_err *err)
+int recording_text(
+	struct tare_recording *recording, sqlite3_stmt *row, int column, const char **ret_text, struct tare_err *err)
 {
 	const void *text = sqlite3_column_text(row, column);
 	size_t bytes = (size_t)sqlite3_column_bytes(row, column);
@@ -140,10 +145,11 @@ int recording_read_tally(struct tare_recording *recording, struct tare_err *err)
 		if (result != SQLITE_ROW && result != SQLITE_DONE && !recording_result_is_damage(result))
 			return recording_fail(recording->db, "read", recording->path, err);
 		recording->rows[i] = result == SQLITE_ROW && sqlite3_column_int(statement, 1)
-			? sqlite3_column_int64(statement, 0)
-			: -1;
+					     ? sqlite3_column_int64(statement, 0)
+					     : -1;
 		/* No row is shorter than 8 bytes: it has a seal. */
-		if (i != TABLE_SAMPLES && recording->rows[i] > (int64_t)(recording->file_bytes / 8) && !recording->cut_off)
+		if (i != TABLE_SAMPLES && recording->rows[i] > (int64_t)(recording->file_bytes / 8) &&
+			!recording->cut_off)
 			recording->rows[i] = -1;
 		if (recording->rows[i] < 0) {
 			recording->rows[i] = -1;
@@ -157,7 +163,7 @@ int recording_read_tally(struct tare_recording *recording, struct tare_err *err)
 
 /* One sound row to its taker. */
 static int give_row(struct tare_recording *recording, enum recording_table table, sqlite3_stmt *row, int seal_column,
-		    recording_row *take, struct tare_err *err)
+	recording_row *take, struct tare_err *err)
 {
 	bool sealed = sqlite3_column_int(row, seal_column) == 1;
 	int status = sealed ? take(recording, row, err) : 1;
@@ -176,12 +182,13 @@ static int columns_in(const char *list)
 	return count;
 }
 
-int recording_scan(struct tare_recording *recording, enum recording_table table, recording_row *take,
-	struct tare_err *err)
+int recording_scan(
+	struct tare_recording *recording, enum recording_table table, recording_row *take, struct tare_err *err)
 {
 	const struct recording_table_text *text = &recording_tables[table];
 	AUTO_STATEMENT statement = recording_prepare(recording->db, "read", recording->path, err,
-		"SELECT %s, seal = tare_seal(%s) FROM %s WHERE id >= ?1 ORDER BY id", text->sealed, text->sealed, text->name);
+		"SELECT %s, seal = tare_seal(%s) FROM %s WHERE id >= ?1 ORDER BY id", text->sealed, text->sealed,
+		text->name);
 	int64_t next = 1;
 	const int64_t rows = recording->rows[table];
 	const int seal_column = columns_in(text->sealed);
@@ -211,14 +218,16 @@ int recording_scan(struct tare_recording *recording, enum recording_table table,
 		if (result != SQLITE_ROW && !recording_result_is_damage(result))
 			return recording_fail(recording->db, "read", recording->path, err);
 		sqlite3_reset(statement);
-		if (recording_damaged(recording, "unreadable", err, "table '%s', row %lld", text->name, (long long)next) < 0)
+		if (recording_damaged(
+			    recording, "unreadable", err, "table '%s', row %lld", text->name, (long long)next) < 0)
 			return -1;
 		/* Past the damaged page, row by row. */
 		if (result == SQLITE_ROW || ++next > rows)
 			return 0;
 	}
 	if (rows >= 0 && next - 1 < rows)
-		return recording_damaged(recording, "missing", err, "table '%s', row %lld", text->name, (long long)next);
+		return recording_damaged(
+			recording, "missing", err, "table '%s', row %lld", text->name, (long long)next);
 	return 0;
 }
 
@@ -238,7 +247,8 @@ static int take_run(struct tare_recording *recording, sqlite3_stmt *row, struct 
 		recording_text(recording, row, 7, &run.kernel, err) < 0 ||
 		recording_text(recording, row, 8, &run.command_line, err) < 0 ||
 		recording_text(recording, row, 9, &run.spool, err) < 0 ||
-		recording_grow(recording, &recording->runs, sizeof(run), recording->run_count, &recording->run_room, err) < 0)
+		recording_grow(
+			recording, &recording->runs, sizeof(run), recording->run_count, &recording->run_room, err) < 0)
 		return -1;
 	recording->runs[recording->run_count++] = run;
 	return 0;
@@ -267,24 +277,25 @@ static int take_round(struct tare_recording *recording, sqlite3_stmt *row, struc
 {
 	struct read_round that = {
 		.run_id = sqlite3_column_int64(row, 1),
-		.round = {
-			.id = sqlite3_column_int64(row, 0),
-			.first_due_ns = recording_time(row, 4),
-			.interval_ns = recording_time(row, 5),
-			.phase_ns = recording_time(row, 6),
-			.jitter_ns = recording_time(row, 7),
-			.timeout_ns = recording_time(row, 8),
-			.ended_ns = recording_time(row, 9),
-			.axis_error_ns = recording_time(row, 10),
-		},
+		.round =
+			{
+				.id = sqlite3_column_int64(row, 0),
+				.first_due_ns = recording_time(row, 4),
+				.interval_ns = recording_time(row, 5),
+				.phase_ns = recording_time(row, 6),
+				.jitter_ns = recording_time(row, 7),
+				.timeout_ns = recording_time(row, 8),
+				.ended_ns = recording_time(row, 9),
+				.axis_error_ns = recording_time(row, 10),
+			},
 	};
 
 	if (!count_of(row, 2, &that.round.number) || !count_of(row, 11, &that.round.warmup))
 		return 1;
 	if (recording_text(recording, row, 3, &that.round.label, err) < 0 ||
 		recording_text(recording, row, 12, &that.round.status, err) < 0 ||
-		recording_grow(recording, &recording->rounds, sizeof(that), recording->round_count, &recording->round_room,
-			err) < 0)
+		recording_grow(recording, &recording->rounds, sizeof(that), recording->round_count,
+			&recording->round_room, err) < 0)
 		return -1;
 	recording->rounds[recording->round_count++] = that;
 	return 0;
@@ -327,8 +338,8 @@ static bool parse_columns(const char *list, struct read_series *series)
 }
 
 /* Round, target and run of a series, all there and of one run. */
-static bool link_series(const struct tare_recording *recording, struct read_series *series, int64_t round_id,
-			int64_t target_id)
+static bool link_series(
+	const struct tare_recording *recording, struct read_series *series, int64_t round_id, int64_t target_id)
 {
 	series->round = find(recording->rounds, recording->round_count, sizeof(*recording->rounds),
 		offsetof(struct read_round, round.id), round_id);
@@ -337,8 +348,8 @@ static bool link_series(const struct tare_recording *recording, struct read_seri
 	if (series->round == recording->round_count || series->target == recording->target_count)
 		return false;
 	int64_t run_id = recording->rounds[series->round].run_id;
-	series->run = find(recording->runs, recording->run_count, sizeof(*recording->runs),
-		offsetof(struct tare_run, id), run_id);
+	series->run = find(
+		recording->runs, recording->run_count, sizeof(*recording->runs), offsetof(struct tare_run, id), run_id);
 	return series->run < recording->run_count && recording->targets[series->target].run_id == run_id;
 }
 
@@ -353,12 +364,13 @@ static int take_series(struct tare_recording *recording, sqlite3_stmt *row, stru
 		.id = sqlite3_column_int64(row, 0),
 		.first_due_ns = recording_time(row, 4),
 		.resolution_ns = sqlite3_column_int64(row, 10),
-		.beside = {
-			.duplicate = (uint64_t)sqlite3_column_int64(row, 5),
-			.reordered = (uint64_t)sqlite3_column_int64(row, 6),
-			.foreign = (uint64_t)sqlite3_column_int64(row, 7),
-			.unmatched_errors = (uint64_t)sqlite3_column_int64(row, 8),
-		},
+		.beside =
+			{
+				.duplicate = (uint64_t)sqlite3_column_int64(row, 5),
+				.reordered = (uint64_t)sqlite3_column_int64(row, 6),
+				.foreign = (uint64_t)sqlite3_column_int64(row, 7),
+				.unmatched_errors = (uint64_t)sqlite3_column_int64(row, 8),
+			},
 		.first_chunk = sqlite3_column_int64(row, 13),
 	};
 	int64_t samples = sqlite3_column_int64(row, 3), chunks = sqlite3_column_int64(row, 14);
@@ -378,8 +390,8 @@ static int take_series(struct tare_recording *recording, sqlite3_stmt *row, stru
 	}
 	recording->samples += that.samples;
 	recording->slices += slices;
-	if (recording_grow(recording, &recording->series, sizeof(that), recording->series_count, &recording->series_room,
-		    err) < 0)
+	if (recording_grow(recording, &recording->series, sizeof(that), recording->series_count,
+		    &recording->series_room, err) < 0)
 		return -1;
 	recording->series[recording->series_count++] = that;
 	return 0;
@@ -404,8 +416,8 @@ static int compare_series(const void *left, const void *right, void *context)
 	if (order == 0)
 		order = compare_i64((int64_t)a->round, (int64_t)b->round);
 	if (order == 0)
-		order = compare_i64(recording->targets[a->target].target.position,
-			recording->targets[b->target].target.position);
+		order = compare_i64(
+			recording->targets[a->target].target.position, recording->targets[b->target].target.position);
 	return order ? order : compare_i64(a->id, b->id);
 }
 

@@ -4,8 +4,14 @@
 #include "lib/chunk.h"
 #include "lib/recording_schema.h"
 
-struct read_target { int64_t run_id; struct tare_target target; };
-struct read_round { int64_t run_id; struct tare_round round; };
+struct read_target {
+	int64_t run_id;
+	struct tare_target target;
+};
+struct read_round {
+	int64_t run_id;
+	struct tare_round round;
+};
 
 struct read_series {
 	int64_t id;
@@ -22,8 +28,16 @@ struct read_series {
 
 /* Rows beside the samples, loaded when first asked for; sorted by run and round. */
 enum side { SIDE_SETTING, SIDE_FACT, SIDE_EVENT, SIDE_READING, SIDE_COUNT };
-struct side_key { int64_t run, round; size_t at; };
-struct side_table { struct side_key *keys; void *items; size_t count, room, item_room; bool loaded; };
+struct side_key {
+	int64_t run, round;
+	size_t at;
+};
+struct side_table {
+	struct side_key *keys;
+	void *items;
+	size_t count, room, item_room;
+	bool loaded;
+};
 
 struct text_block;
 
@@ -32,7 +46,7 @@ struct tare_recording {
 	sqlite3 *db;
 	bool lenient, cut_off;
 	uint64_t file_bytes;
-	int64_t rows[TABLE_COUNT]; /* the tally; -1: unreadable */
+	int64_t rows[TABLE_COUNT];  /* the tally; -1: unreadable */
 	uint64_t steps, steps_most; /* of SQLite's machine, in tens of thousands */
 
 	struct text_block *texts;
@@ -65,7 +79,7 @@ struct tare_recording {
  * returns 0. The place is "table 'round', row 7"; the reason a word or two.
  */
 int recording_damaged(struct tare_recording *recording, const char *reason, struct tare_err *err, const char *place,
-		      ...) TARE_PRINTF(4, 5);
+	...) TARE_PRINTF(4, 5);
 /*
  * True for what damage at one place makes SQLite say; false for what the system
  * or memory does, and for a file crafted to keep it busy (SQLITE_INTERRUPT).
@@ -79,7 +93,7 @@ int recording_open_database(struct tare_recording *recording, struct tare_err *e
 typedef int recording_row(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err);
 /* Gives every sound row to `take`, by id; the caller holds a read transaction and has read the tally. */
 int recording_scan(struct tare_recording *recording, enum recording_table table, recording_row *take,
-		   struct tare_err *err) TARE_MUST_USE;
+	struct tare_err *err) TARE_MUST_USE;
 /* A read transaction around scans after the first: a writer may have added rows since. */
 int recording_begin_reading(struct tare_recording *recording, struct tare_err *err) TARE_MUST_USE;
 int recording_end_reading(struct tare_recording *recording, struct tare_err *err) TARE_MUST_USE;
@@ -88,9 +102,9 @@ int recording_read_tally(struct tare_recording *recording, struct tare_err *err)
 
 /* A text of a row, kept as long as the recording; *ret_text NULL for NULL. */
 int recording_text(struct tare_recording *recording, sqlite3_stmt *row, int column, const char **ret_text,
-		   struct tare_err *err) TARE_MUST_USE;
+	struct tare_err *err) TARE_MUST_USE;
 /* NULL is TARE_NO_TIME. */
 int64_t recording_time(sqlite3_stmt *row, int column);
 /* Room for one more item in an array; 0 or -1. */
 int recording_grow(const struct tare_recording *recording, void *items_slot, size_t item_bytes, size_t count,
-		   size_t *room, struct tare_err *err) TARE_MUST_USE;
+	size_t *room, struct tare_err *err) TARE_MUST_USE;

@@ -27,8 +27,8 @@ static uint32_t stages_of_span(enum tare_span span)
 	};
 	/* path: wire or stack, minus the host or the residence, whichever was stamped. */
 	const uint32_t path = 1U << TARE_STAGE_NIC_TX | 1U << TARE_STAGE_NIC_RX | 1U << TARE_STAGE_PEER_NIC_RX |
-		1U << TARE_STAGE_PEER_NIC_TX | 1U << TARE_STAGE_PEER_RX | 1U << TARE_STAGE_PEER_USER |
-		1U << TARE_STAGE_PEER_TX;
+			      1U << TARE_STAGE_PEER_NIC_TX | 1U << TARE_STAGE_PEER_RX | 1U << TARE_STAGE_PEER_USER |
+			      1U << TARE_STAGE_PEER_TX;
 
 	if (span == TARE_SPAN_PATH)
 		return stages[span] | path;
@@ -145,7 +145,7 @@ static const char relation_lost[] = "what it is relative to is lost";
 
 /* What the chunk is stored against; NULL, or the reason why that cannot be. */
 static const char *against_of(const struct tare_recording *recording, const struct slice *slice, int column,
-			      const char *name, struct chunk_against *ret_against)
+	const char *name, struct chunk_against *ret_against)
 {
 	const struct sample_column *that = &sample_columns[column];
 	const int user_tx = column_of_stage(TARE_STAGE_USER_TX);
@@ -220,15 +220,15 @@ static const char *decode_row(struct tare_recording *recording, const struct sli
 }
 
 /* The `position`-th column of the slice: 0 decoded, 1 lost and noted, -1 failure. */
-static int read_chunk(struct tare_recording *recording, const struct slice *slice, uint32_t position,
-		      struct tare_err *err)
+static int read_chunk(
+	struct tare_recording *recording, const struct slice *slice, uint32_t position, struct tare_err *err)
 {
 	const struct read_series *series = slice->series;
 	const int column = series->column[position];
 	const char *reason = NULL;
 
-	sqlite3_bind_int64(recording->chunk, 1,
-		series->first_chunk + (int64_t)(slice->number * series->columns + position));
+	sqlite3_bind_int64(
+		recording->chunk, 1, series->first_chunk + (int64_t)(slice->number * series->columns + position));
 	int result = sqlite3_step(recording->chunk);
 	if (result == SQLITE_ROW)
 		reason = decode_row(recording, slice, column);
@@ -285,7 +285,8 @@ static int make_room(struct tare_recording *recording, const struct read_series 
 {
 	for (uint32_t i = 0; i < series->columns; i++) {
 		int column = series->column[i];
-		/* Bounded by the file's size in take_series(), or a file cut off: what it says, untouched until filled. */
+		/* Bounded by the file's size in take_series(), or a file cut off: what it says, untouched until filled.
+		 */
 		uint64_t bytes = series->samples * value_bytes(column);
 		if (!(recording->needed & bit(column)) || bytes <= recording->room[column])
 			continue;

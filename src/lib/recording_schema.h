@@ -17,15 +17,22 @@
 enum { RECORDING_APPLICATION_ID = 0x74617265 };
 
 enum recording_table {
-	TABLE_RUN, TABLE_SETTING, TABLE_FACT, TABLE_TARGET, TABLE_ROUND,
-	TABLE_SERIES, TABLE_CHUNK, TABLE_READING, TABLE_EVENT,
+	TABLE_RUN,
+	TABLE_SETTING,
+	TABLE_FACT,
+	TABLE_TARGET,
+	TABLE_ROUND,
+	TABLE_SERIES,
+	TABLE_CHUNK,
+	TABLE_READING,
+	TABLE_EVENT,
 	TABLE_SAMPLES, /* not a table: the tally of all samples */
 	TABLE_COUNT
 };
 
 struct recording_table_text {
 	const char *name;
-	const char *sealed; /* what the seal covers, in order: all columns but seal and data */
+	const char *sealed;  /* what the seal covers, in order: all columns but seal and data */
 	const char *columns; /* definitions of all columns */
 };
 extern const struct recording_table_text recording_tables[TABLE_COUNT];
@@ -98,9 +105,9 @@ int recording_schema_check(sqlite3 *db, const char *path, struct tare_err *err) 
 
 /* Prepares a statement built from a format. NULL on failure, err filled ("cannot VERB 'PATH': …"). */
 sqlite3_stmt *recording_prepare(sqlite3 *db, const char *verb, const char *path, struct tare_err *err,
-				const char *format, ...) TARE_PRINTF(5, 6);
-int recording_exec(sqlite3 *db, const char *verb, const char *path, const char *sql,
-		   struct tare_err *err) TARE_MUST_USE;
+	const char *format, ...) TARE_PRINTF(5, 6);
+int recording_exec(
+	sqlite3 *db, const char *verb, const char *path, const char *sql, struct tare_err *err) TARE_MUST_USE;
 /* What SQLite just answered as a sentence, with the system's reason where it has one; -1. */
 int recording_fail(sqlite3 *db, const char *verb, const char *path, struct tare_err *err);
 

@@ -13,8 +13,8 @@
 #include "lib/recording_write.h"
 
 /* `n` values of a column from sample `first` on, as 64-bit values: borrowed from the series or widened. */
-static const int64_t *values_of(const struct tare_series *series, const struct sample_column *column, size_t first,
-				size_t n, int64_t *wide)
+static const int64_t *values_of(
+	const struct tare_series *series, const struct sample_column *column, size_t first, size_t n, int64_t *wide)
 {
 	switch (column->kind) {
 	case COLUMN_STAGE:
@@ -88,14 +88,19 @@ static bool holds_anything(const struct tare_series *series, const struct sample
 }
 
 /* The grid of a series: where sample 0 was due, and the step; no grid when either is unknown. */
-struct grid { int64_t first_due_ns, interval_ns; };
+struct grid {
+	int64_t first_due_ns, interval_ns;
+};
 
 enum { CANDIDATES = 4 };
-struct candidate { struct chunk_against against; const char *name; };
+struct candidate {
+	struct chunk_against against;
+	const char *name;
+};
 
 /* What a column of a slice may be stored against, best first; always ends with CHUNK_ZERO. */
 static int candidates(const struct tare_series *series, int column, const struct grid *grid, size_t first,
-		      struct candidate ret_candidates[CANDIDATES])
+	struct candidate ret_candidates[CANDIDATES])
 {
 	const struct sample_column *that = &sample_columns[column];
 	int count = 0;
@@ -105,11 +110,12 @@ static int candidates(const struct tare_series *series, int column, const struct
 		int tries[2] = {that->reference, column > user_tx && that->reference != user_tx ? user_tx : -1};
 
 		if (that->index == TARE_STAGE_DUE && grid->first_due_ns != TARE_NO_TIME && grid->interval_ns > 0)
-			ret_candidates[count++] = (struct candidate){
-				{.relation = CHUNK_GRID,
-					.first = (uint64_t)grid->first_due_ns + (uint64_t)first * (uint64_t)grid->interval_ns,
-					.step = (uint64_t)grid->interval_ns},
-				"grid"};
+			ret_candidates[count++] =
+				(struct candidate){{.relation = CHUNK_GRID,
+							   .first = (uint64_t)grid->first_due_ns +
+								    (uint64_t)first * (uint64_t)grid->interval_ns,
+							   .step = (uint64_t)grid->interval_ns},
+					"grid"};
 		for (int i = 0; i < 2; i++) {
 			const int64_t *stage = tries[i] < 0 ? NULL : series->at_ns[sample_columns[tries[i]].index];
 			if (stage)
@@ -124,7 +130,7 @@ static int candidates(const struct tare_series *series, int column, const struct
 }
 
 static int add_chunk(struct tare_writer *writer, int64_t series_id, const struct tare_series *series, int column,
-		     const struct grid *grid, size_t first, uint32_t n, struct tare_err *err)
+	const struct grid *grid, size_t first, uint32_t n, struct tare_err *err)
 {
 	const int64_t *values = values_of(series, &sample_columns[column], first, n, writer->wide);
 	struct candidate tries[CANDIDATES];
@@ -151,8 +157,8 @@ static int add_chunk(struct tare_writer *writer, int64_t series_id, const struct
 		chunk.empty ? field_text(NULL) : field_int(chunk.max),
 		field_int(chunk.width),
 	};
-	return writer_insert(writer, TABLE_CHUNK, fields, (int)(sizeof(fields) / sizeof(*fields)), data, bytes, NULL,
-		err);
+	return writer_insert(
+		writer, TABLE_CHUNK, fields, (int)(sizeof(fields) / sizeof(*fields)), data, bytes, NULL, err);
 }
 
 int writer_series(struct tare_writer *writer, int64_t round_id, int64_t interval_ns, const struct tare_record *record,

@@ -17,7 +17,7 @@ static const size_t item_bytes[SIDE_COUNT] = {
 };
 
 static int keep(struct tare_recording *recording, enum side side, int64_t run, int64_t round, const void *item,
-		struct tare_err *err)
+	struct tare_err *err)
 {
 	struct side_table *table = &recording->sides[side];
 
@@ -110,7 +110,10 @@ static int sort_table(struct tare_recording *recording, enum side side, struct t
 
 static int load(struct tare_recording *recording, enum side side, struct tare_err *err)
 {
-	static const struct { enum recording_table table; recording_row *take; } from[SIDE_COUNT] = {
+	static const struct {
+		enum recording_table table;
+		recording_row *take;
+	} from[SIDE_COUNT] = {
 		[SIDE_SETTING] = {TABLE_SETTING, take_setting},
 		[SIDE_FACT] = {TABLE_FACT, take_fact},
 		[SIDE_EVENT] = {TABLE_EVENT, take_event},
@@ -150,7 +153,7 @@ static size_t lower_bound(const struct side_table *table, int64_t run, int64_t r
 
 /* The items of one (run, round); they lie together. */
 static int ask(struct tare_recording *recording, enum side side, int64_t run, int64_t round, const void **ret_items,
-	       size_t *ret_count, struct tare_err *err)
+	size_t *ret_count, struct tare_err *err)
 {
 	const struct side_table *table = &recording->sides[side];
 

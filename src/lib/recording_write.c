@@ -81,8 +81,8 @@ static void placeholders(int count, char *buffer, size_t room)
 		used += (size_t)snprintf(buffer + used, room - used, "%s?%d", i > 1 ? ", " : "", i);
 }
 
-static sqlite3_stmt *insert_statement(struct tare_writer *writer, enum recording_table table, int columns,
-				      struct tare_err *err)
+static sqlite3_stmt *insert_statement(
+	struct tare_writer *writer, enum recording_table table, int columns, struct tare_err *err)
 {
 	char values[160];
 
@@ -188,8 +188,8 @@ static int load_tally(struct tare_writer *writer, struct tare_err *err)
 			return recording_fail(writer->db, "read", writer->path, err);
 		if (result == SQLITE_DONE || !sqlite3_column_int(statement, 1) ||
 			sqlite3_column_int64(statement, 0) < 0)
-			return tare_fail(err, TARE_E_FORMAT, "'%s' is damaged: table 'tally', row %d (seal)", writer->path,
-				i + 1);
+			return tare_fail(err, TARE_E_FORMAT, "'%s' is damaged: table 'tally', row %d (seal)",
+				writer->path, i + 1);
 		writer->rows[i] = sqlite3_column_int64(statement, 0);
 		sqlite3_reset(statement);
 	}
@@ -198,8 +198,8 @@ static int load_tally(struct tare_writer *writer, struct tare_err *err)
 
 static int require_unfinished(struct tare_writer *writer, struct tare_err *err)
 {
-	AUTO_STATEMENT statement = recording_prepare(writer->db, "read", writer->path, err,
-		"SELECT 1 FROM run WHERE status = 'unfinished'");
+	AUTO_STATEMENT statement = recording_prepare(
+		writer->db, "read", writer->path, err, "SELECT 1 FROM run WHERE status = 'unfinished'");
 	if (!statement)
 		return -1;
 	int result = sqlite3_step(statement);
@@ -307,7 +307,7 @@ void tare_writer_free(struct tare_writer *writer)
 /* ---- what is written ---- */
 
 static int add_settings(struct tare_writer *writer, int64_t run_id, const struct tare_setting *settings, size_t count,
-			struct tare_err *err)
+	struct tare_err *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (WRITER_INSERT(writer, TABLE_SETTING, NULL, err, field_int(run_id), field_text(settings[i].name),
@@ -318,7 +318,7 @@ static int add_settings(struct tare_writer *writer, int64_t run_id, const struct
 }
 
 static int add_targets(struct tare_writer *writer, int64_t run_id, const struct tare_target *targets, size_t count,
-		       struct tare_err *err)
+	struct tare_err *err)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (WRITER_INSERT(writer, TABLE_TARGET, NULL, err, field_int(run_id), field_int(targets[i].position),
@@ -371,14 +371,14 @@ static int require_open_run(struct tare_writer *writer, int64_t run_id, struct t
 }
 
 static int add_event(struct tare_writer *writer, int64_t run_id, int64_t round_id, const struct tare_event *event,
-		     struct tare_err *err)
+	struct tare_err *err)
 {
 	return WRITER_INSERT(writer, TABLE_EVENT, NULL, err, field_int(run_id), field_id(round_id),
 		field_time(event->at_ns), field_text(event->kind), field_text(event->text));
 }
 
 static int add_round(struct tare_writer *writer, const struct tare_round *round, const struct tare_record *records,
-		     size_t record_count, int64_t *ret_id, struct tare_err *err)
+	size_t record_count, int64_t *ret_id, struct tare_err *err)
 {
 	if (WRITER_INSERT(writer, TABLE_ROUND, ret_id, err, field_int(records[0].run->id), field_int(round->number),
 		    field_text(round->label), field_time(round->first_due_ns), field_time(round->interval_ns),
@@ -394,15 +394,15 @@ static int add_round(struct tare_writer *writer, const struct tare_round *round,
 }
 
 static int check_records(const struct tare_writer *writer, const struct tare_round *round,
-			 const struct tare_record *records, size_t count, struct tare_err *err)
+	const struct tare_record *records, size_t count, struct tare_err *err)
 {
 	if (count == 0)
 		return tare_fail(err, TARE_E_USAGE, "cannot write '%s': a round without series", writer->path);
 	for (size_t i = 0; i < count; i++) {
 		if (!records[i].run || !records[i].target || !records[i].round ||
 			records[i].run->id != records[0].run->id || records[i].round->number != round->number)
-			return tare_fail(err, TARE_E_USAGE, "cannot write '%s': the series are not of one round",
-				writer->path);
+			return tare_fail(
+				err, TARE_E_USAGE, "cannot write '%s': the series are not of one round", writer->path);
 		if (records[i].series.count > 0 && !records[i].series.fate)
 			return tare_fail(err, TARE_E_USAGE, "cannot write '%s': a series without fates", writer->path);
 	}
@@ -425,8 +425,9 @@ int tare_writer_round(struct tare_writer *writer, struct tare_round *round, cons
 			return abandon(writer);
 	}
 	for (size_t i = 0; i < reading_count; i++) {
-		if (WRITER_INSERT(writer, TABLE_READING, NULL, err, field_int(id), field_int(readings[i].mono_before_ns),
-			    field_int(readings[i].real_ns), field_int(readings[i].mono_after_ns)) < 0)
+		if (WRITER_INSERT(writer, TABLE_READING, NULL, err, field_int(id),
+			    field_int(readings[i].mono_before_ns), field_int(readings[i].real_ns),
+			    field_int(readings[i].mono_after_ns)) < 0)
 			return abandon(writer);
 	}
 	if (commit(writer, err) < 0)
@@ -461,7 +462,7 @@ int tare_writer_facts(struct tare_writer *writer, int64_t run_id, int64_t round_
 
 /* Changes the two columns of a run that may change, and its seal. */
 static int change_run(struct tare_writer *writer, int64_t run_id, enum tare_run_status status, const char *spool,
-		      struct tare_err *err)
+	struct tare_err *err)
 {
 	AUTO_STATEMENT statement = recording_prepare(writer->db, "write", writer->path, err,
 		"UPDATE run SET status = ?2, spool = ?3, seal = tare_seal(id, epoch_real_ns, epoch_mono_ns, ?2, seed, "
@@ -475,7 +476,7 @@ static int change_run(struct tare_writer *writer, int64_t run_id, enum tare_run_
 }
 
 static int change_run_at_once(struct tare_writer *writer, int64_t run_id, enum tare_run_status status,
-			      const char *spool, struct tare_err *err)
+	const char *spool, struct tare_err *err)
 {
 	if (begin(writer, err) < 0)
 		return -1;

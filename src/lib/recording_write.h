@@ -17,7 +17,11 @@ struct tare_writer {
 };
 
 /* One value of a row. */
-struct field { enum { FIELD_NULL, FIELD_INTEGER, FIELD_TEXT } type; int64_t integer; const char *text; };
+struct field {
+	enum { FIELD_NULL, FIELD_INTEGER, FIELD_TEXT } type;
+	int64_t integer;
+	const char *text;
+};
 
 static inline struct field field_int(int64_t value)
 {
@@ -40,15 +44,14 @@ static inline struct field field_id(int64_t id)
 
 /* Adds a row behind the others of its table; `fields` are all columns but id, seal and data. *ret_id may be NULL. */
 int writer_insert(struct tare_writer *writer, enum recording_table table, const struct field *fields, int count,
-		  const void *data, size_t bytes, int64_t *ret_id, struct tare_err *err) TARE_MUST_USE;
-#define WRITER_INSERT(writer, table, ret_id, err, ...)                                                          \
-	writer_insert((writer), (table), (const struct field[]){__VA_ARGS__},                                   \
-		      (int)(sizeof((const struct field[]){__VA_ARGS__}) / sizeof(struct field)), NULL, 0,       \
-		      (ret_id), (err))
+	const void *data, size_t bytes, int64_t *ret_id, struct tare_err *err) TARE_MUST_USE;
+#define WRITER_INSERT(writer, table, ret_id, err, ...)                                                                 \
+	writer_insert((writer), (table), (const struct field[]){__VA_ARGS__},                                          \
+		(int)(sizeof((const struct field[]){__VA_ARGS__}) / sizeof(struct field)), NULL, 0, (ret_id), (err))
 
 /* The samples of one target in one round: a row of `series` and its chunks. */
 int writer_series(struct tare_writer *writer, int64_t round_id, int64_t interval_ns, const struct tare_record *record,
-		  struct tare_err *err) TARE_MUST_USE;
+	struct tare_err *err) TARE_MUST_USE;
 
 /* ---- the write lock ---- */
 

@@ -36,7 +36,8 @@ static void encode(const uint8_t *data, size_t size)
 
 	memcpy(values, data, (size_t)n * 8);
 	for (int relation = CHUNK_ZERO; n > 0 && relation <= CHUNK_STAGE; relation++) {
-		struct chunk_against against = {.relation = (enum chunk_relation)relation, .stage = stage, .step = 1000};
+		struct chunk_against against = {
+			.relation = (enum chunk_relation)relation, .stage = stage, .step = 1000};
 		struct chunk chunk;
 		const void *packed;
 		size_t bytes;

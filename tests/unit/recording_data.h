@@ -162,8 +162,8 @@ static inline void fake_wild(struct fake *fake, uint64_t *state)
 	}
 }
 
-static inline struct fake fake_make(enum fake_kind kind, size_t count, uint64_t seed, int64_t first_due_ns,
-				    int64_t interval_ns)
+static inline struct fake fake_make(
+	enum fake_kind kind, size_t count, uint64_t seed, int64_t first_due_ns, int64_t interval_ns)
 {
 	struct fake fake = {.count = count, .fate = fake_array(count, sizeof(uint8_t))};
 	uint64_t state = seed;
@@ -248,20 +248,23 @@ static inline char *fake_folder(void)
 }
 
 /* Ends the program when a step every check needs fails. */
-#define MUST(call)                                                                                            \
-	do {                                                                                                  \
-		if ((call) < 0) {                                                                             \
-			printf("Bail out! %s: %s\n", #call, err.text);                                        \
-			exit(1);                                                                              \
-		}                                                                                             \
+#define MUST(call)                                                                                                     \
+	do {                                                                                                           \
+		if ((call) < 0) {                                                                                      \
+			printf("Bail out! %s: %s\n", #call, err.text);                                                 \
+			exit(1);                                                                                       \
+		}                                                                                                      \
 	} while (0)
 
 /* One round of one target. Fails like tare_writer_round. */
 static inline int fake_round(struct tare_writer *writer, const struct tare_run *run, const struct tare_target *target,
-			     uint32_t number, const struct fake *fake, int64_t interval_ns, struct tare_err *err)
+	uint32_t number, const struct fake *fake, int64_t interval_ns, struct tare_err *err)
 {
-	struct tare_round round = {
-		.number = number, .label = "", .interval_ns = interval_ns, .timeout_ns = 1000000000, .status = "finished"};
+	struct tare_round round = {.number = number,
+		.label = "",
+		.interval_ns = interval_ns,
+		.timeout_ns = 1000000000,
+		.status = "finished"};
 	struct tare_record record = {
 		.run = run, .target = target, .round = &round, .series = fake_series(fake), .resolution_ns = 1};
 	struct tare_reading reading = {1000 + number, 2000 + number, 3000 + number};
@@ -274,7 +277,8 @@ static inline void fake_recording(const char *path, enum fake_kind kind, uint32_
 	struct tare_err err = {0};
 	struct tare_writer *writer = NULL;
 	struct tare_run run = {.tool = "tare test", .host = "here", .kernel = "6.1", .seed = seed, .epoch_mono_ns = 5};
-	struct tare_target target = {.url = "udp://127.0.0.1:7", .kind = "udp", .address = "127.0.0.1:7", .payload_bytes = 64};
+	struct tare_target target = {
+		.url = "udp://127.0.0.1:7", .kind = "udp", .address = "127.0.0.1:7", .payload_bytes = 64};
 	struct tare_setting setting = {"every", "1ms", "argv"};
 	struct tare_fact fact = {"local", "start", "cpu", "made up"};
 	struct tare_event event = {17, "note", "made by a test"};

@@ -41,7 +41,8 @@ static int64_t value_of(unsigned extremes_percent, unsigned missing_percent, uns
 
 static struct chunk_against against_of(enum chunk_relation relation)
 {
-	return (struct chunk_against){.relation = relation, .stage = stage, .first = draw(), .step = draw() >> (draw() % 64)};
+	return (struct chunk_against){
+		.relation = relation, .stage = stage, .first = draw(), .step = draw() >> (draw() % 64)};
 }
 
 /* Encodes and decodes; 1 identical, 0 not storable against this, -1 different or failed. */
@@ -134,22 +135,26 @@ static void test_constant(void)
 
 	for (int i = 0; i < CHUNK_SAMPLES_MAX; i++)
 		values[i] = 777 + 5 + i * INT64_C(1000000);
-	IS_I64(chunk_encode(encoder, values, CHUNK_SAMPLES_MAX, &grid, &chunk, &data, &bytes, NULL), 1, "a grid is stored");
+	IS_I64(chunk_encode(encoder, values, CHUNK_SAMPLES_MAX, &grid, &chunk, &data, &bytes, NULL), 1,
+		"a grid is stored");
 	IS_I64(bytes, 0, "without data");
 	IS_I64(chunk.width, 0, "at width 0");
 	IS_I64(chunk.min, 5, "its distance as the minimum");
 	IS_I64(round_trip(CHUNK_SAMPLES_MAX, &grid), 1, "and read back");
 	for (int i = 0; i < 2000; i++)
 		values[i] = TARE_NO_TIME;
-	IS_I64(chunk_encode(encoder, values, 2000, &zero, &chunk, &data, &bytes, NULL), 1, "nothing observed is stored");
+	IS_I64(chunk_encode(encoder, values, 2000, &zero, &chunk, &data, &bytes, NULL), 1,
+		"nothing observed is stored");
 	OK(chunk.empty && bytes == 0, "as empty");
 	IS_I64(round_trip(2000, &zero), 1, "and read back");
 }
 
 static void test_widths(void)
 {
-	static const struct { int64_t range; uint32_t width; } cases[] = {
-		{0xfe, 1}, {0xff, 2}, {0xfffe, 2}, {0xffff, 4}, {0xfffffffe, 4}, {0xffffffff, 8}, {INT64_MAX, 8}};
+	static const struct {
+		int64_t range;
+		uint32_t width;
+	} cases[] = {{0xfe, 1}, {0xff, 2}, {0xfffe, 2}, {0xffff, 4}, {0xfffffffe, 4}, {0xffffffff, 8}, {INT64_MAX, 8}};
 	const struct chunk_against zero = {.relation = CHUNK_ZERO};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

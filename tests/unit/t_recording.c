@@ -22,10 +22,13 @@ static const char *in_folder(const char *name)
 /* ---- identity ---- */
 
 /* Two targets, rounds of every kind; kept to compare with. */
-struct written { struct fake fake[SERIES]; struct tare_round round[SERIES / 2]; };
+struct written {
+	struct fake fake[SERIES];
+	struct tare_round round[SERIES / 2];
+};
 
 static void write_rounds(struct tare_writer *writer, const struct tare_run *run, const struct tare_target targets[2],
-			 struct written *written)
+	struct written *written)
 {
 	struct tare_err err = {0};
 	static const size_t counts[SERIES] = {10000, 40000, 3, 16384, 16385, 500, 0, 1};
@@ -39,16 +42,27 @@ static void write_rounds(struct tare_writer *writer, const struct tare_run *run,
 		struct tare_event event = {i * 1000, "not-sent", "EMSGSIZE"};
 		struct tare_reading readings[2] = {{i, i + 1, i + 2}, {-i, INT64_MAX, INT64_MIN}};
 
-		*round = (struct tare_round){
-			.number = (uint32_t)i + 1, .label = i % 2 ? "B" : "A", .first_due_ns = 1000 + i,
-			.interval_ns = i == 3 ? 0 : 20000, .phase_ns = 77, .jitter_ns = 5, .timeout_ns = 1000000000,
-			.ended_ns = 123456789, .axis_error_ns = i ? 300 : TARE_NO_TIME, .warmup = 2, .status = "finished"};
+		*round = (struct tare_round){.number = (uint32_t)i + 1,
+			.label = i % 2 ? "B" : "A",
+			.first_due_ns = 1000 + i,
+			.interval_ns = i == 3 ? 0 : 20000,
+			.phase_ns = 77,
+			.jitter_ns = 5,
+			.timeout_ns = 1000000000,
+			.ended_ns = 123456789,
+			.axis_error_ns = i ? 300 : TARE_NO_TIME,
+			.warmup = 2,
+			.status = "finished"};
 		for (int j = 0; j < 2; j++) {
 			int at = i * 2 + j;
-			written->fake[at] = fake_make(kinds[at], counts[at], SEED + (uint64_t)at, 1000 + j * 10000, 20000);
-			records[j] = (struct tare_record){
-				.run = run, .target = &targets[j], .round = round, .resolution_ns = j ? 1000 : 1,
-				.beside = {1, 2, 3, UINT64_MAX, 0xfff}, .series = fake_series(&written->fake[at])};
+			written->fake[at] =
+				fake_make(kinds[at], counts[at], SEED + (uint64_t)at, 1000 + j * 10000, 20000);
+			records[j] = (struct tare_record){.run = run,
+				.target = &targets[j],
+				.round = round,
+				.resolution_ns = j ? 1000 : 1,
+				.beside = {1, 2, 3, UINT64_MAX, 0xfff},
+				.series = fake_series(&written->fake[at])};
 		}
 		MUST(tare_writer_round(writer, round, records, 2, &event, 1, readings, 2, &err));
 	}
@@ -118,8 +132,13 @@ static void test_identity(void)
 	struct tare_writer *writer = NULL;
 	struct tare_recording *recording = NULL;
 	const char *path = in_folder("identity.tare");
-	struct tare_run run = {.epoch_real_ns = 1700000000000000000, .epoch_mono_ns = 123, .seed = UINT64_MAX - 5,
-		.tool = "tare 0.1.0", .host = "h\xc3\xb6st", .kernel = "6.1.0", .command_line = "tare run 'a b'"};
+	struct tare_run run = {.epoch_real_ns = 1700000000000000000,
+		.epoch_mono_ns = 123,
+		.seed = UINT64_MAX - 5,
+		.tool = "tare 0.1.0",
+		.host = "h\xc3\xb6st",
+		.kernel = "6.1.0",
+		.command_line = "tare run 'a b'"};
 	struct tare_target targets[2] = {
 		{.position = 0, .url = "udp://a:7", .kind = "udp", .address = "192.0.2.1:7", .payload_bytes = 64},
 		{.position = 1, .url = "icmp://b", .kind = "icmp", .address = NULL, .payload_bytes = 56}};
@@ -252,13 +271,16 @@ static void test_size(void)
 		return;
 	}
 	double bytes = (double)stat_buffer.st_size / (double)count;
-	OK(bytes < 4, "%.2f bytes a sample for due, user_tx, user_rx, fate, flags and CPUs: below half of the 8 allowed", bytes);
+	OK(bytes < 4,
+		"%.2f bytes a sample for due, user_tx, user_rx, fate, flags and CPUs: below half of the 8 allowed",
+		bytes);
 	fake_recording(in_folder("stamps.tare"), FAKE_STAMPS, 1, count, SEED);
 	if (stat(in_folder("stamps.tare"), &stat_buffer) == 0)
 		printf("# %.2f bytes a sample with all twelve stages\n", (double)stat_buffer.st_size / (double)count);
 	fake_recording(in_folder("small.tare"), FAKE_USER, 1, 10000, SEED);
 	if (stat(in_folder("small.tare"), &stat_buffer) == 0)
-		OK(stat_buffer.st_size < 100000, "10000 samples make a file of %lld bytes", (long long)stat_buffer.st_size);
+		OK(stat_buffer.st_size < 100000, "10000 samples make a file of %lld bytes",
+			(long long)stat_buffer.st_size);
 }
 
 /* ---- wanting ---- */
@@ -284,8 +306,8 @@ static void test_want(void)
 	size_t different = 0;
 	for (size_t i = 0; i < got->count; i++)
 		different += got->at_ns[TARE_STAGE_KERNEL_RX][i] != whole.at_ns[TARE_STAGE_KERNEL_RX][i] ||
-			got->at_ns[TARE_STAGE_USER_RX][i] != whole.at_ns[TARE_STAGE_USER_RX][i] ||
-			got->fate[i] != whole.fate[i];
+			     got->at_ns[TARE_STAGE_USER_RX][i] != whole.at_ns[TARE_STAGE_USER_RX][i] ||
+			     got->fate[i] != whole.fate[i];
 	IS_I64(different, 0, "with the right values");
 	tare_recording_free(recording);
 
@@ -297,7 +319,7 @@ static void test_want(void)
 		different = 0;
 		for (size_t i = 0; i < record->series.count; i++)
 			different += tare_span_of(&record->series, (enum tare_span)span, i) !=
-				tare_span_of(&whole, (enum tare_span)span, i);
+				     tare_span_of(&whole, (enum tare_span)span, i);
 		OK(different == 0 && record->series.cpu[TARE_CPU_RX] && record->series.flags, "%s alone",
 			tare_span_name((enum tare_span)span));
 		tare_recording_free(recording);
@@ -319,8 +341,9 @@ static void test_fixture(void)
 	const struct tare_record *record;
 	char path[512];
 	const char *data = getenv("TARE_TEST_DATA");
-	static const struct { int64_t rtt_sum, late_sum, lost, wake_7; } want[2] = {
-		{5433031, 808744, 0, 551}, {6181072, 250724, 1, 557}};
+	static const struct {
+		int64_t rtt_sum, late_sum, lost, wake_7;
+	} want[2] = {{5433031, 808744, 0, 551}, {6181072, 250724, 1, 557}};
 
 	snprintf(path, sizeof(path), "%s/recording-v1.tare", data ? data : "tests/data");
 	if (getenv("TARE_MAKE_FIXTURE"))
@@ -342,7 +365,8 @@ static void test_fixture(void)
 		IS_I64(rtt_sum, want[round].rtt_sum, "fixture: the sum of rtt");
 		IS_I64(late_sum, want[round].late_sum, "fixture: the sum of late");
 		IS_I64(fates.count[TARE_LOST], want[round].lost, "fixture: lost");
-		IS_I64(tare_span_of(&record->series, TARE_SPAN_WAKE, 7), want[round].wake_7, "fixture: wake of sample 7");
+		IS_I64(tare_span_of(&record->series, TARE_SPAN_WAKE, 7), want[round].wake_7,
+			"fixture: wake of sample 7");
 		IS_STR(record->target->url, "udp://127.0.0.1:7", "fixture: the target");
 	}
 	OK(tare_recording_next(recording, &record, &err) == 0, "fixture: two rounds");

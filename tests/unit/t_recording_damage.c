@@ -34,10 +34,10 @@ static bool surroundings_fit(const struct tare_record *record)
 	const struct tare_run *run = record->run;
 	const struct tare_round *round = record->round;
 	return text_is(run->tool, "tare test") && text_is(run->host, "here") && text_is(run->kernel, "6.1") &&
-		run->seed == SEED && run->epoch_mono_ns == 5 && run->status == TARE_RUN_FINISHED &&
-		text_is(record->target->url, "udp://127.0.0.1:7") && record->target->payload_bytes == 64 &&
-		text_is(round->label, "") && text_is(round->status, "finished") && round->interval_ns == 1000000 &&
-		round->number >= 1 && round->number <= ROUNDS && record->resolution_ns == 1;
+	       run->seed == SEED && run->epoch_mono_ns == 5 && run->status == TARE_RUN_FINISHED &&
+	       text_is(record->target->url, "udp://127.0.0.1:7") && record->target->payload_bytes == 64 &&
+	       text_is(round->label, "") && text_is(round->status, "finished") && round->interval_ns == 1000000 &&
+	       round->number >= 1 && round->number <= ROUNDS && record->resolution_ns == 1;
 }
 
 /* Every value there is as written; samples and values may be missing where `lenient`. */
@@ -138,8 +138,8 @@ static bool lenient_is_right(const struct outcome *outcome)
 		return outcome->err.code == TARE_E_FORMAT && strstr(outcome->err.text, path) != NULL;
 	bool all = outcome->same_rounds == ROUNDS;
 	return outcome->damage.readable <= outcome->samples && outcome->damage.readable <= outcome->damage.expected &&
-		(all || outcome->damage.reason[0] != '\0') &&
-		(outcome->damage.readable == ROUNDS * SAMPLES || outcome->damage.reason[0] != '\0');
+	       (all || outcome->damage.reason[0] != '\0') &&
+	       (outcome->damage.readable == ROUNDS * SAMPLES || outcome->damage.reason[0] != '\0');
 }
 
 /* ---- files that are something else ---- */
@@ -211,8 +211,10 @@ static void test_foreign(const uint8_t *whole, size_t bytes)
 static void test_places(const uint8_t *whole, size_t bytes)
 {
 	fake_write_file(path, whole, bytes);
-	/* Of the second round (2 slices of 12 + 6 columns before it), the second slice's user_rx: byte 100 of its data. */
-	sql("UPDATE chunk SET data = CAST(substr(data, 1, 100) || X'00' || substr(data, 102) AS BLOB) WHERE name = 'user_rx' "
+	/* Of the second round (2 slices of 12 + 6 columns before it), the second slice's user_rx: byte 100 of its data.
+	 */
+	sql("UPDATE chunk SET data = CAST(substr(data, 1, 100) || X'00' || substr(data, 102) AS BLOB) WHERE name = "
+	    "'user_rx' "
 	    "AND series = 2 AND first = 16384");
 	struct outcome strict = read_all(false), lenient = read_all(true);
 	OK(strict.opened && !strict.ended &&
@@ -237,14 +239,15 @@ static void test_places(const uint8_t *whole, size_t bytes)
 	fake_write_file(path, whole, bytes);
 	sql("UPDATE chunk SET min = min + 1 WHERE name = 'due' AND series = 3");
 	strict = read_all(false);
-	OK(!strict.ended && strstr(strict.err.text, "round 3, column due (seal)"), "a changed minimum: %s", strict.err.text);
+	OK(!strict.ended && strstr(strict.err.text, "round 3, column due (seal)"), "a changed minimum: %s",
+		strict.err.text);
 
 	fake_write_file(path, whole, bytes);
 	sql("UPDATE round SET label = 'B' WHERE id = 2");
 	strict = read_all(false);
 	lenient = read_all(true);
-	OK(!strict.opened && strstr(strict.err.text, "is damaged in table 'round', row 2 (seal)"), "a changed label: %s",
-		strict.err.text);
+	OK(!strict.opened && strstr(strict.err.text, "is damaged in table 'round', row 2 (seal)"),
+		"a changed label: %s", strict.err.text);
 	OK(lenient.ended && lenient.same_rounds == ROUNDS - 1 && lenient.damage.readable == (ROUNDS - 1) * SAMPLES &&
 			lenient.damage.expected == ROUNDS * SAMPLES,
 		"lenient: the others are read; %s", lenient.damage.reason);
@@ -257,7 +260,8 @@ static void test_places(const uint8_t *whole, size_t bytes)
 
 	/* Counts from nowhere, sealed by no one. */
 	fake_write_file(path, whole, bytes);
-	sql("UPDATE series SET samples = 4611686018427387904 WHERE id = 1; UPDATE chunk SET n = 2147483647 WHERE id = 5; "
+	sql("UPDATE series SET samples = 4611686018427387904 WHERE id = 1; UPDATE chunk SET n = 2147483647 WHERE id = "
+	    "5; "
 	    "UPDATE tally SET rows = 9223372036854775807");
 	strict = read_all(false);
 	lenient = read_all(true);

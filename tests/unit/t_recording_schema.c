@@ -53,8 +53,8 @@ static void test_tables(void)
 	for (int i = 0; i < TABLE_COUNT; i++) {
 		char sealed[512] = "", missing[256] = "";
 		const char *name = recording_tables[i].name;
-		sqlite3_stmt *info = recording_prepare(db, "read", ":memory:", &err, "SELECT name FROM pragma_table_info('%s')",
-			name);
+		sqlite3_stmt *info = recording_prepare(
+			db, "read", ":memory:", &err, "SELECT name FROM pragma_table_info('%s')", name);
 		while (info && sqlite3_step(info) == SQLITE_ROW) {
 			const char *column = (const char *)sqlite3_column_text(info, 0);
 			if (strcmp(column, "seal") != 0 && strcmp(column, "data") != 0)
@@ -78,12 +78,13 @@ static void test_columns(void)
 		snprintf(quoted, sizeof(quoted), "`%s`", column->kind == COLUMN_GIVEN ? "given_NAME" : column->name);
 		OK(strstr(page, quoted) && column_by_name(column->name, strlen(column->name)) == i,
 			"column %s is described and found", column->name);
-		if (column->reference >= i || (column->reference >= 0 && sample_columns[column->reference].kind != COLUMN_STAGE))
+		if (column->reference >= i ||
+			(column->reference >= 0 && sample_columns[column->reference].kind != COLUMN_STAGE))
 			OK(false, "column %s: its reference is a stage before it", column->name);
 	}
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
-		IS_STR(sample_columns[column_of_stage((enum tare_stage)stage)].name, tare_stage_name((enum tare_stage)stage),
-			"a stage's column has its name");
+		IS_STR(sample_columns[column_of_stage((enum tare_stage)stage)].name,
+			tare_stage_name((enum tare_stage)stage), "a stage's column has its name");
 	OK(column_of_given(TARE_SPAN_GAP) == SAMPLE_COLUMNS - 1, "the last span is the last column");
 }
 
@@ -96,8 +97,8 @@ static void test_seal(void)
 	if (sqlite3_open(":memory:", &db) != SQLITE_OK)
 		return;
 	MUST(recording_connection(db, ":memory:", &err));
-	sqlite3_stmt *row = recording_prepare(db, "read", ":memory:", &err,
-		"SELECT tare_seal(), tare_seal(NULL), tare_seal(1, 'a'), tare_seal(-1)");
+	sqlite3_stmt *row = recording_prepare(
+		db, "read", ":memory:", &err, "SELECT tare_seal(), tare_seal(NULL), tare_seal(1, 'a'), tare_seal(-1)");
 	if (row && sqlite3_step(row) == SQLITE_ROW) {
 		IS_I64(sqlite3_column_int64(row, 0), (int64_t)UINT64_C(0xcbf29ce484222325), "seal of nothing");
 		IS_I64(sqlite3_column_int64(row, 1), (int64_t)UINT64_C(0xaf63e34c8601f871), "seal of NULL");
@@ -150,7 +151,8 @@ static void test_example(void)
 	snprintf(script, sizeof(script), "%s/example.py", folder);
 	fake_write_file(script, from, (size_t)(to - from));
 	snprintf(command, sizeof(command),
-		"if command -v python3 >/dev/null && command -v zstd >/dev/null && python3 -c 'import sqlite3' 2>/dev/null; "
+		"if command -v python3 >/dev/null && command -v zstd >/dev/null && python3 -c 'import sqlite3' "
+		"2>/dev/null; "
 		"then python3 '%s' '%s'; else echo none; fi",
 		script, source("recording-v1.tare"));
 	FILE *out = popen(command, "r");

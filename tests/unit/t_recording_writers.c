@@ -136,7 +136,8 @@ static int killed_writer(uint64_t *state, bool read_beside)
 		if (read_beside) {
 			uint64_t samples = readable(path, &wrong, &err);
 			OK(samples != UINT64_MAX && samples >= (uint64_t)rounds * SAMPLES && wrong == 0,
-				"read beside a writer: %llu samples after round %d", (unsigned long long)samples, rounds);
+				"read beside a writer: %llu samples after round %d", (unsigned long long)samples,
+				rounds);
 		}
 	}
 	struct timespec wait = {0, (long)(fake_draw(state) % 12000000)};
@@ -251,8 +252,8 @@ static void test_journal(void)
 	static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 	OK(fd >= 0 && write(fd, magic, sizeof(magic)) == (ssize_t)sizeof(magic), "a journal with a further name");
 	struct tare_writer *writer = NULL;
-	OK(readable(path, &wrong, &err) == UINT64_MAX && strstr(err.text, "names a further file"), "is not followed: %s",
-		err.text);
+	OK(readable(path, &wrong, &err) == UINT64_MAX && strstr(err.text, "names a further file"),
+		"is not followed: %s", err.text);
 	OK(tare_writer_open(path, TARE_RESUME, &writer, &err) < 0 && strstr(err.text, "names a further file"),
 		"nor by a writer");
 	unlink(journal);
@@ -298,8 +299,8 @@ static void test_read_only(void)
 	OK(tare_writer_open(missing, TARE_CREATE, &writer, &err) < 0 && err.code == TARE_E_SYSTEM &&
 			strstr(err.text, "cannot create") && strstr(err.text, "No such file or directory"),
 		"a missing folder: %s", err.text);
-	OK(tare_writer_open(folder, TARE_APPEND, &writer, &err) < 0 && strstr(err.text, "Is a directory"), "a folder: %s",
-		err.text);
+	OK(tare_writer_open(folder, TARE_APPEND, &writer, &err) < 0 && strstr(err.text, "Is a directory"),
+		"a folder: %s", err.text);
 	fake_recording(path, FAKE_USER, 1, SAMPLES, SEED);
 	chmod(path, 0666);
 	chmod(folder, 0555);
