@@ -98,8 +98,11 @@ struct tare_rules {
 	double stall_ratio;     /* 10 */
 	enum tare_group_by group_by;
 	bool over_sent;         /* percentiles over what was sent: a lost or refused request counts as infinitely late */
+	double level;           /* exact binomial interval of each percentile at this level (interval.h); 0: none */
+	bool variation;         /* IPDV of the base span; costs a second pass over it */
+	bool moments;           /* means, deviations and the jitters of others */
 };
-/* 50, 90, 99, 99.9, 99.99 over received; warm-up as the round says; stalls above 10 x p50. */
+/* 50, 90, 99, 99.9, 99.99 over received; warm-up as the round says; stalls above 10 x p50; variation. */
 TARE_API void tare_rules_default(struct tare_rules *ret_rules);
 
 struct tare_ranked {
@@ -107,6 +110,17 @@ struct tare_ranked {
 	uint64_t rank, behind;
 	enum tare_grade grade;
 	bool lost;              /* over sent, and the rank falls among the requests without an answer, whatever the grade */
+	int64_t low_ns, high_ns; /* interval at rules.level, whatever the grade; TARE_NO_TIME: open on that side, or not asked */
+};
+
+/* Beside PDV, see variation.h. Rows of the base span only; TARE_NO_TIME and NAN where not asked or too few. */
+struct tare_row_variation {
+	int64_t ipdv_p50_ns, ipdv_p99_ns, ipdv_p999_ns; /* of |D(i) - D(i-1)|; with grade none TARE_NO_TIME */
+	uint64_t ipdv_n;
+	double mean_ns, deviation_ns;                /* after the warm-up */
+	double mean_first_ns, deviation_first_ns;    /* with the first two requests of the round */
+	double rfc3550_jitter_ns;                    /* a round's last J; NAN in merged rows, where it has no meaning */
+	int64_t p95_less_p50_ns;
 };
 
 /*
@@ -144,6 +158,7 @@ struct tare_row {
 	int64_t min_ns, max_ns;
 	struct tare_ranked ranked[TARE_PERCENTILES_MAX];
 	int64_t pdv_ns;                      /* p99.9 - min (RFC 5481); TARE_NO_TIME where p99.9 has grade none */
+	struct tare_row_variation variation;
 	uint64_t stalls;
 	int64_t stall_limit_ns;              /* TARE_NO_TIME: no limit could be set (nothing answered) or mixed */
 	int64_t resolution_ns;               /* the coarsest of the rounds merged */

@@ -8,6 +8,16 @@ struct row_part {
 	struct tare_row row;
 	uint32_t rounds;
 	struct tare_counts *counts;
+	struct tare_counts *steps;     /* of neighbouring values, for IPDV; NULL unless asked for and the base span */
+	int64_t *firsts_ns;            /* first two requests of each round, for the moments with them */
+	size_t first_count, first_room;
+};
+
+/* What the figures of a row are made of. */
+struct row_values {
+	const struct tare_counts *counts, *steps; /* steps NULL: no variation */
+	const int64_t *firsts_ns;
+	size_t first_count;
 };
 
 struct row_group {
@@ -26,15 +36,16 @@ struct row_list {
 
 int row_push(struct row_list *list, const struct tare_row *row, struct tare_err *err) TARE_MUST_USE;
 /* n, extremes, percentiles and PDV from the counts; the rest of the row stays. */
-void row_figures(struct tare_row *row, const struct tare_rules *rules, const struct tare_counts *counts);
+void row_figures(struct tare_row *row, const struct tare_rules *rules, const struct row_values *values);
 /* Adds what can be added and drops what differs; figures are for row_figures. */
 void row_merge(struct tare_row *into, const struct tare_row *from);
 
 bool text_equal(const char *a, const char *b);
 
-/* Adds one round's row and counts to its group. */
-int row_part_add(struct row_part **part, const struct tare_row *row, const struct tare_counts *counts,
+/* Adds one round's row and values, or a whole part's, to a group. */
+int row_part_add(struct row_part **part, const struct tare_row *row, const struct row_values *values,
 		 struct tare_err *err) TARE_MUST_USE;
+struct row_values row_values_of(const struct row_part *part);
 void row_part_free(struct row_part *part);
 /* Appends merged rows: per run, then over runs. */
 int row_merged(struct row_list *list, const struct tare_rules *rules, const struct row_group *groups, size_t count,

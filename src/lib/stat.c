@@ -5,11 +5,13 @@
  * are read once per span and never kept. The base span (rtt where there is one)
  * is counted first, since its median sets the stall limit of all.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/row.h"
 #include "lib/series.h"
+#include "tare/variation.h"
 
 struct tare_stat {
 	struct tare_rules rules;
@@ -19,7 +21,7 @@ struct tare_stat {
 	size_t group_count, group_room;
 	char **texts; /* keys of groups */
 	size_t text_count, text_room;
-	struct tare_counts *base, *scratch;
+	struct tare_counts *base, *scratch, *steps;
 };
 
 /* What stands for rtt in sources that do not have it; late and gap say nothing about a round trip. */
@@ -109,15 +111,30 @@ static void fill_row(struct tare_row *row, const char *file, const struct tare_r
 }
 
 static void fill_span(struct tare_row *row, const struct tare_rules *rules, const struct tare_series *series,
-	enum tare_span span, const struct tare_counts *counts)
+	enum tare_span span, const struct row_values *values)
 {
 	int64_t first[2] = {TARE_NO_TIME, TARE_NO_TIME};
 	tare_span_values(series, span, 0, series->count < 2 ? series->count : 2, first);
 	row->span = span;
 	row->first_ns = first[0];
 	row->second_ns = first[1];
-	row->stalls = row->stall_limit_ns == TARE_NO_TIME ? 0 : tare_counts_above(counts, row->stall_limit_ns);
-	row_figures(row, rules, counts);
+	row->stalls = row->stall_limit_ns == TARE_NO_TIME ? 0 : tare_counts_above(values->counts, row->stall_limit_ns);
+	row_figures(row, rules, values);
+}
+
+/* J is a filter over the order of the requests: the one figure that counts cannot give. */
+static double jitter_of(const struct tare_series *series, enum tare_span span, size_t first, struct tare_err *err)
+{
+	size_t count = series->count - first;
+	int64_t *values_ns = reallocarray(NULL, count ? count : 1, sizeof(*values_ns));
+	if (!values_ns) {
+		tare_fail(err, TARE_E_SYSTEM, "out of memory for statistics");
+		return NAN;
+	}
+	tare_span_values(series, span, first, count, values_ns);
+	double jitter_ns = tare_rfc3550_jitter(values_ns, count);
+	free(values_ns);
+	return jitter_ns;
 }
 
 /* False without memory. */
@@ -181,7 +198,7 @@ static struct row_group *group_of(
 void tare_rules_default(struct tare_rules *ret_rules)
 {
 	static const char *const usual[] = {"50", "90", "99", "99.9", "99.99"};
-	*ret_rules = (struct tare_rules){.warmup = -1, .stall_ratio = 10};
+	*ret_rules = (struct tare_rules){.warmup = -1, .stall_ratio = 10, .variation = true};
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++) {
 		if (tare_percentile_parse(usual[i], &ret_rules->percentile[i], NULL) == 0)
 			ret_rules->percentiles++;
@@ -199,7 +216,8 @@ int tare_stat_open(
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory for statistics");
 	stat->rules = *rules;
 	stat->span_mask = span_mask;
-	if (tare_counts_open(&stat->base, err) || tare_counts_open(&stat->scratch, err)) {
+	if (tare_counts_open(&stat->base, err) || tare_counts_open(&stat->scratch, err) ||
+		tare_counts_open(&stat->steps, err)) {
 		tare_stat_free(stat);
 		return -1;
 	}
@@ -217,6 +235,7 @@ void tare_stat_free(struct tare_stat *stat)
 	}
 	tare_counts_free(stat->base);
 	tare_counts_free(stat->scratch);
+	tare_counts_free(stat->steps);
 	for (size_t i = 0; i < stat->text_count; i++)
 		free(stat->texts[i]);
 	free(stat->texts);
@@ -224,6 +243,23 @@ void tare_stat_free(struct tare_stat *stat)
 	free(stat->rounds.rows);
 	free(stat->all.rows);
 	free(stat);
+}
+
+/* Steps and first requests of the base span: what its figures need beside the counts. */
+static int base_values(struct tare_stat *stat, const struct tare_series *series, enum tare_span base, size_t first,
+	int64_t firsts_ns[2], struct row_values *ret_values, struct tare_err *err)
+{
+	struct row_values values = {.counts = stat->base, .steps = stat->steps};
+	tare_counts_clear(stat->steps);
+	if (stat->rules.variation && tare_ipdv_of(stat->steps, series, base, first, err))
+		return -1;
+	if (stat->rules.moments) {
+		values.firsts_ns = firsts_ns;
+		values.first_count = first < 2 ? first : 2;
+		tare_span_values(series, base, 0, values.first_count, firsts_ns);
+	}
+	*ret_values = values;
+	return 0;
 }
 
 int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_record *record, struct tare_err *err)
@@ -234,9 +270,13 @@ int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_re
 	size_t first = warmup < series->count ? (size_t)warmup : series->count;
 	enum tare_span base = base_of(series);
 	struct tare_row row;
+	struct row_values of_base;
+	int64_t firsts_ns[2];
 	fill_row(&row, file, record, first);
-	if (count_span(series, base, first, stat->base, err))
+	if (count_span(series, base, first, stat->base, err) ||
+		base_values(stat, series, base, first, firsts_ns, &of_base, err))
 		return -1;
+	row.variation.rfc3550_jitter_ns = rules->moments ? jitter_of(series, base, first, err) : NAN;
 	row.stall_limit_ns = stall_limit_of(rules, stat->base, record->resolution_ns);
 	struct row_group *group = group_of(stat, &row, record, err);
 	if (!group)
@@ -246,12 +286,13 @@ int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_re
 		bool asked = i < 0 || ((stat->span_mask >> i & 1) && span != base && tare_span_exists(series, span));
 		if (!asked)
 			continue;
-		struct tare_counts *counts = i < 0 ? stat->base : stat->scratch;
-		if (i >= 0 && count_span(series, span, first, counts, err))
+		struct row_values values = i < 0 ? of_base : (struct row_values){.counts = stat->scratch};
+		if (i >= 0 && count_span(series, span, first, stat->scratch, err))
 			return -1;
-		fill_span(&row, rules, series, span, counts);
-		if (row_push(&stat->rounds, &row, err) || row_part_add(&group->part[span], &row, counts, err))
+		fill_span(&row, rules, series, span, &values);
+		if (row_push(&stat->rounds, &row, err) || row_part_add(&group->part[span], &row, &values, err))
 			return -1;
+		row.variation.rfc3550_jitter_ns = NAN;
 	}
 	return 0;
 }
