@@ -3,18 +3,23 @@
  * libtare: latency samples, their statistics and their recordings.
  *
  * Reading order: err.h (how failures are told), sample.h (what a sample is),
- * run.h (what surrounds it), stat.h (figures), interval.h (how far they can be
- * trusted), stalls.h, warmup.h and variation.h (what figures do not show),
- * recording.h (files), axis.h (from several clocks to one axis).
+ * run.h (what surrounds it), stat.h (figures), interval.h and dependence.h (how
+ * far they can be trusted), stalls.h, warmup.h, variation.h, modes.h, change.h
+ * and rounds.h (what figures do not show), recording.h (files), axis.h (from
+ * several clocks to one axis).
  *
  * The library opens no socket, prints nothing and never exits. All functions
  * may be called from any thread; one object is used by one thread at a time.
  */
 #pragma once
 #include "tare/axis.h"
+#include "tare/change.h"
+#include "tare/dependence.h"
 #include "tare/err.h"
 #include "tare/interval.h"
+#include "tare/modes.h"
 #include "tare/recording.h"
+#include "tare/rounds.h"
 #include "tare/run.h"
 #include "tare/sample.h"
 #include "tare/stalls.h"
