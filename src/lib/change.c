@@ -36,6 +36,68 @@ static size_t observed_in(const int64_t *values_ns, size_t count)
 	return observed;
 }
 
+/*
+ * Where most values lie, from a thousand of them: medians are then found by
+ * counting into 1024 bins of this window and selecting within one bin, in two
+ * passes without a branch that could be mispredicted.
+ */
+struct window {
+	int64_t low_ns;
+	unsigned shift; /* bins are 2^shift ns wide */
+};
+
+enum { BINS = 1024, PROBES = 1000, COUNTED_LEAST = 1000 };
+
+static struct window window_of(const int64_t *values_ns, size_t count)
+{
+	int64_t probe[PROBES];
+	size_t n = 0, stride = count / PROBES + 1;
+	for (size_t i = 0; i < count && n < PROBES; i += stride) {
+		if (values_ns[i] != TARE_NO_TIME)
+			probe[n++] = values_ns[i];
+	}
+	struct window window = {0};
+	if (!n)
+		return window;
+	int64_t low = select_integer(probe, n, n / 100), high = select_integer(probe, n, n - 1 - n / 100), width;
+	/* A tenth wider on both sides; what is far outside keeps its side. */
+	if (__builtin_sub_overflow(high, low, &width) || width > INT64_MAX / 4 || low < INT64_MIN / 2)
+		return (struct window){.low_ns = low, .shift = 53};
+	window.low_ns = low - width / 10 - 1;
+	while ((width + width / 5 + 2) >> window.shift >= BINS)
+		window.shift++;
+	return window;
+}
+
+static size_t bin_of(const struct window *window, int64_t value_ns)
+{
+	uint64_t above = (uint64_t)value_ns - (uint64_t)window->low_ns;
+	uint64_t bin = (above >> window->shift) + 1;
+	bin = bin > BINS ? BINS + 1 : bin;
+	return value_ns < window->low_ns ? 0 : (size_t)bin;
+}
+
+/* Lower median of the block, which is reordered. */
+static int64_t block_median(int64_t *values_ns, size_t n, const struct window *window)
+{
+	size_t k = (n - 1) / 2;
+	if (n < COUNTED_LEAST)
+		return select_integer(values_ns, n, k);
+	uint32_t bins[BINS + 2] = {0};
+	for (size_t i = 0; i < n; i++)
+		bins[bin_of(window, values_ns[i])]++;
+	size_t bin = 0, before = 0, kept = 0;
+	while (before + bins[bin] <= k)
+		before += bins[bin++];
+	size_t here = bins[bin];
+	for (size_t i = 0; i < n; i++) {
+		int64_t value = values_ns[i];
+		values_ns[kept] = value;
+		kept += bin_of(window, value) == bin;
+	}
+	return select_integer(values_ns, here, k - before);
+}
+
 /* Whole blocks only: what is left over at the end joins the last block's range, not its median. */
 static int make_blocks(
 	const int64_t *values_ns, size_t count, size_t block, struct blocks *ret_blocks, struct tare_err *err)
@@ -46,22 +108,22 @@ static int make_blocks(
 		wanted = (observed + BLOCKS_MOST - 1) / BLOCKS_MOST;
 	size_t most = observed / wanted;
 	struct blocks blocks = {.median = calloc(most + 1, sizeof(double)), .start = calloc(most + 1, sizeof(size_t))};
-	AUTO_FREE int64_t *values = malloc(wanted * sizeof(*values));
+	AUTO_FREE int64_t *values = malloc((wanted + 1) * sizeof(*values));
 	if (!blocks.median || !blocks.start || !values) {
 		blocks_end(&blocks);
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory for %zu blocks of %zu values", most, wanted);
 	}
-	size_t filled = 0;
-	for (size_t i = 0; i < count && blocks.count < most; i++) {
-		if (values_ns[i] == TARE_NO_TIME)
-			continue;
-		if (!filled)
-			blocks.start[blocks.count] = i;
-		values[filled++] = values_ns[i];
-		if (filled == wanted) {
-			blocks.median[blocks.count++] = (double)select_integer(values, wanted, (wanted - 1) / 2);
-			filled = 0;
+	struct window window = window_of(values_ns, count);
+	for (size_t i = 0; blocks.count < most;) {
+		size_t filled = 0;
+		while (values_ns[i] == TARE_NO_TIME)
+			i++;
+		blocks.start[blocks.count] = i;
+		for (; filled < wanted; i++) {
+			values[filled] = values_ns[i];
+			filled += values_ns[i] != TARE_NO_TIME;
 		}
+		blocks.median[blocks.count++] = (double)block_median(values, wanted, &window);
 	}
 	blocks.start[blocks.count] = count;
 	*ret_blocks = blocks;

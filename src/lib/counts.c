@@ -20,15 +20,28 @@ enum {
 	DENSE_DISTINCT = 32, /* as much memory in the list as a page takes, within a factor of 4 */
 	DENSE_SAMPLES = 256,
 	SLOTS_FIRST = 64,
+	SLAB_FIRST = 4,
+	SLAB_MOST = 512,
 	SLOTS_PER_PAGE = 4, /* neighbouring pages take neighbouring slots, so far fewer than 1 in 4 collide */
 	CHAIN_MOST = 8,     /* a page that would lie further off its slot is not made: made-up values cannot slow us */
 };
 
 /* Counters are 32 bits wide to halve the cache they need; before one can overflow they are carried over. */
 struct page {
+	_Alignas(64) uint32_t cells[PAGE_VALUES];
 	int64_t key;
 	uint64_t *carried; /* NULL or PAGE_VALUES counters */
-	uint32_t cells[PAGE_VALUES];
+};
+
+/*
+ * Pages come out of slabs that double in size: neighbours in value, mostly made
+ * one after the other, then share translation entries (3.6 to 2.2 ns a sample on
+ * a heavy tail over single allocations from a used heap).
+ */
+struct slab {
+	struct slab *next;
+	size_t count, used;
+	void *pages; /* 64 bytes aligned somewhere behind this */
 };
 
 struct slot {
@@ -38,6 +51,7 @@ struct slot {
 
 struct inner {
 	struct page **pages; /* sorted by key when `ordered` */
+	struct slab *slabs;
 	size_t page_count, page_room;
 	bool ordered;
 	struct slot *slots;
@@ -106,6 +120,24 @@ static bool room_for_page(struct inner *inner)
 	return true;
 }
 
+static struct page *page_from_slab(struct inner *inner)
+{
+	struct slab *slab = inner->slabs;
+	if (!slab || slab->used == slab->count) {
+		size_t count = slab ? 2 * slab->count : SLAB_FIRST;
+		count = count < SLAB_MOST ? count : SLAB_MOST;
+		struct slab *fresh = calloc(1, sizeof(*fresh) + _Alignof(struct page) + count * sizeof(struct page));
+		if (!fresh)
+			return NULL;
+		uintptr_t behind = (uintptr_t)(fresh + 1) + _Alignof(struct page) - 1;
+		fresh->pages = (void *)(behind & ~(uintptr_t)(_Alignof(struct page) - 1));
+		fresh->count = count;
+		fresh->next = slab;
+		inner->slabs = slab = fresh;
+	}
+	return (struct page *)slab->pages + slab->used++;
+}
+
 /* NULL without memory and where the page would lie too far off its slot; its values then stay lone. */
 static struct page *add_page(struct inner *inner, int64_t key)
 {
@@ -113,7 +145,7 @@ static struct page *add_page(struct inner *inner, int64_t key)
 		return NULL;
 	struct slot *slot = free_slot(inner->slots, inner->slot_count, key);
 	size_t mask = inner->slot_count - 1, chain = ((size_t)(slot - inner->slots) - (uint64_t)key) & mask;
-	struct page *page = chain <= CHAIN_MOST ? calloc(1, sizeof(*page)) : NULL;
+	struct page *page = chain <= CHAIN_MOST ? page_from_slab(inner) : NULL;
 	if (!page)
 		return NULL;
 	page->key = key;
@@ -250,9 +282,12 @@ int tare_counts_open(struct tare_counts **ret_counts, struct tare_err *err)
 void tare_counts_clear(struct tare_counts *counts)
 {
 	struct inner *inner = counts->inner;
-	for (size_t i = 0; i < inner->page_count; i++) {
+	for (size_t i = 0; i < inner->page_count; i++)
 		free(inner->pages[i]->carried);
-		free(inner->pages[i]);
+	while (inner->slabs) {
+		struct slab *slab = inner->slabs;
+		inner->slabs = slab->next;
+		free(slab);
 	}
 	memset(inner->slots, 0, inner->slot_count * sizeof(*inner->slots));
 	inner->page_count = 0;

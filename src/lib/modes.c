@@ -37,11 +37,12 @@ static void search_end(struct search *search)
 	tare_counts_free(search->counts);
 }
 
+/* Without a branch: which mode comes next is as good as random. */
 static size_t part_of(const struct search *search, int64_t value_ns)
 {
 	size_t part = 0;
-	while (part + 1 < search->parts && value_ns > search->part[part].to_ns)
-		part++;
+	for (size_t i = 0; i + 1 < search->parts; i++)
+		part += value_ns > search->part[i].to_ns;
 	return part;
 }
 
@@ -197,14 +198,10 @@ static void judge_order(const struct search *search, struct tare_modes *modes)
 		sizes[mode]++;
 		n++;
 		ahead += mode == 0 ? 1 : -1;
-		if (ahead > most) {
-			most = ahead;
-			most_at = i + 1;
-		}
-		if (ahead < least) {
-			least = ahead;
-			least_at = i + 1;
-		}
+		most_at = ahead > most ? i + 1 : most_at;
+		most = ahead > most ? ahead : most;
+		least_at = ahead < least ? i + 1 : least_at;
+		least = ahead < least ? ahead : least;
 	}
 	tare_runs_test(modes->runs, sizes, modes->count, &modes->runs_expected, &modes->runs_z);
 	double agree_first = (double)most + (double)sizes[1], agree_second = (double)sizes[0] - (double)least;

@@ -70,16 +70,16 @@ static int64_t gap_of(const struct tare_series *series, size_t i)
 	return difference(stage_at(series, TARE_STAGE_USER_TX, i), stage_at(series, TARE_STAGE_USER_TX, i - 1));
 }
 
-/* Vectorised by the compiler: 100 million differences are bound by memory, not by the tests for holes. */
 static void plain_differences(
 	const int64_t *restrict to, const int64_t *restrict from, size_t count, int64_t *restrict ret_values_ns)
 {
-	for (size_t i = 0; i < count; i++) {
-		int64_t span = (int64_t)((uint64_t)to[i] - (uint64_t)from[i]);
-		bool wrapped = ((to[i] ^ from[i]) & (to[i] ^ span)) < 0;
-		bool hole = to[i] == TARE_NO_TIME || from[i] == TARE_NO_TIME;
-		ret_values_ns[i] = (wrapped | hole) ? TARE_NO_TIME : span;
+	if (block_is_tame(to, count) && block_is_tame(from, count)) {
+		for (size_t i = 0; i < count; i++)
+			ret_values_ns[i] = to[i] - from[i];
+		return;
 	}
+	for (size_t i = 0; i < count; i++)
+		ret_values_ns[i] = difference(to[i], from[i]);
 }
 
 /* True when no fate in the block differs from ANSWERED: the usual case, found eight at a time. */
@@ -162,9 +162,12 @@ void tare_span_values(
 	const struct tare_series *series, enum tare_span span, size_t first, size_t count, int64_t *ret_values_ns)
 {
 	const int64_t *from = series->at_ns[spans[span].from], *to = series->at_ns[spans[span].to];
-	bool plain = !series->given_ns[span] && span != TARE_SPAN_PATH && span != TARE_SPAN_GAP && from && to;
-	if (plain) {
+	const int64_t *given = series->given_ns[span];
+	bool difference_of_two = span != TARE_SPAN_PATH && span != TARE_SPAN_GAP;
+	if (!given && difference_of_two && from && to) {
 		plain_differences(to + first, from + first, count, ret_values_ns);
+	} else if (given && difference_of_two && !(from && to)) {
+		memcpy(ret_values_ns, given + first, count * sizeof(*ret_values_ns));
 	} else {
 		for (size_t i = 0; i < count; i++)
 			ret_values_ns[i] = tare_span_of(series, span, first + i);

@@ -5,3 +5,15 @@
 
 /* Requests handled at a time: 8 KiB of values stays in the first-level cache between computing and counting. */
 enum { SERIES_BLOCK = 1024 };
+
+/*
+ * True when every value is observed and lies within +-2^62: differences of two
+ * such blocks need no test for holes or overflow. TARE_NO_TIME is outside.
+ */
+static inline bool block_is_tame(const int64_t *values_ns, size_t count)
+{
+	uint64_t outside = 0;
+	for (size_t i = 0; i < count; i++)
+		outside |= (uint64_t)values_ns[i] + (UINT64_C(1) << 62);
+	return !(outside >> 63);
+}

@@ -20,19 +20,21 @@ static int64_t step_between(int64_t now, int64_t before)
 	return step < 0 ? -step : step;
 }
 
-/* Steps of a block; `before` is the value in front of it. Branch-free, so that it is vectorised. */
+/* Steps of a block; `before` is the value in front of it. */
 static void steps_of(const int64_t *restrict values_ns, size_t count, int64_t before, int64_t *restrict ret_steps_ns)
 {
 	if (!count)
 		return;
 	ret_steps_ns[0] = step_between(values_ns[0], before);
+	if (!block_is_tame(values_ns, count)) {
+		for (size_t i = 1; i < count; i++)
+			ret_steps_ns[i] = step_between(values_ns[i], values_ns[i - 1]);
+		return;
+	}
+	/* Without a branch: the sign of a step is as good as random. */
 	for (size_t i = 1; i < count; i++) {
-		int64_t now = values_ns[i], last = values_ns[i - 1];
-		int64_t step = (int64_t)((uint64_t)now - (uint64_t)last);
-		bool none = now == TARE_NO_TIME || last == TARE_NO_TIME || step == TARE_NO_TIME ||
-			    ((now ^ last) & (now ^ step)) < 0;
-		uint64_t size = step < 0 ? -(uint64_t)step : (uint64_t)step;
-		ret_steps_ns[i] = none ? TARE_NO_TIME : (int64_t)size;
+		int64_t step = values_ns[i] - values_ns[i - 1], sign = step >> 63;
+		ret_steps_ns[i] = (step ^ sign) - sign;
 	}
 }
 

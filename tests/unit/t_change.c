@@ -106,6 +106,19 @@ static void check_rounds(void)
 		values[i] = uniform() < 0.5 ? 1000 : 2000;
 	IS_I64(changes_of(2000, changes, 1000), 0, "medians flickering between two steps are none");
 
+	/* Blocks long enough for the other way of finding medians; far from where most values lie, and back. */
+	struct tare_change_rules rules = {.block = 2000, .resolution_ns = 1};
+	size_t count = 0;
+	for (size_t i = 0; i < MOST; i++)
+		values[i] = (int64_t)((i < 60000 ? 4000 : i < 75000 ? 4000000000 : -9000) + 80 * normal());
+	IS_I64(tare_changes_of(values, MOST, &rules, changes, 4, &count, NULL), 0, "blocks of 2000");
+	OK(count == 2 && llabs((int64_t)changes[0].at - 60000) <= 2 && llabs((int64_t)changes[1].at - 75000) <= 2,
+		"changes far outside of most values");
+	OK(llabs(changes[0].after_ns - 4000000000) < 10 && llabs(changes[1].after_ns + 9000) < 10, "their medians");
+	for (size_t i = 0; i < MOST; i++)
+		values[i] = (i & 1 ? INT64_MAX - 5 : INT64_MIN + 5) - (int64_t)(i % 3);
+	IS_I64(tare_changes_of(values, MOST, &rules, changes, 4, &count, NULL), 0, "values at both ends of 64 bits");
+
 	for (size_t i = 0; i < MOST; i++)
 		values[i] = 4000;
 	IS_I64(changes_of(MOST, changes, 1), 0, "all equal");
