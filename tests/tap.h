@@ -15,12 +15,16 @@ static int tap_count, tap_failures;
 
 __attribute__((format(printf, 3, 4), unused)) static bool tap_ok(bool passed, const char *where, const char *format, ...)
 {
+	char description[512];
 	va_list args;
 	va_start(args, format);
-	printf("%sok %d - ", passed ? "" : "not ", ++tap_count);
-	vprintf(format, args);
-	printf("\n");
+	vsnprintf(description, sizeof(description), format, args);
 	va_end(args);
+	/* an error text may have several lines; a check has one */
+	for (char *c = description; *c; c++)
+		if (*c == '\n')
+			*c = ' ';
+	printf("%sok %d - %s\n", passed ? "" : "not ", ++tap_count, description);
 	if (!passed) {
 		tap_failures++;
 		printf("# failed at %s\n", where);

@@ -181,6 +181,8 @@ TARE_API int tare_stat_open(const struct tare_rules *rules, uint32_t span_mask, 
 TARE_API void tare_stat_free(struct tare_stat *stat);
 TARE_API int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_record *record,
 			   struct tare_err *err) TARE_MUST_USE;
+/* The row of rtt (or what stands for it) of the series added last, until the next add; NULL before the first. */
+TARE_API const struct tare_row *tare_stat_last(const struct tare_stat *stat);
 /* Rows in print order, owned by `stat`, valid until the next add or free. */
 TARE_API int tare_stat_rows(struct tare_stat *stat, const struct tare_row **ret_rows, size_t *ret_count,
 			    struct tare_err *err) TARE_MUST_USE;

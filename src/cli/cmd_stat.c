@@ -15,10 +15,26 @@
 
 struct stat_config {
 	const char *spans, *percentiles, *label, *columns;
-	bool all_spans, lenient, json, csv;
+	bool all_spans, lenient, json, csv, ci, all, stalls;
+	int over, group_by;
 	uint64_t warmup, round;
 	double stall_ratio;
 	int64_t stall_limit_ns, every_ns;
+};
+
+enum { OVER_RECEIVED, OVER_SENT };
+static const struct option_choice over_choices[] = {
+	{"received", OVER_RECEIVED, "what was lost is in no percentile"},
+	{"sent", OVER_SENT, "a lost request counts as infinitely late"},
+	{0},
+};
+static const struct option_choice group_choices[] = {
+	{"run", TARE_GROUP_RUN, "each target's rounds in a run"},
+	{"label", TARE_GROUP_LABEL, "rounds with the same label, over runs and files"},
+	{"target", TARE_GROUP_TARGET, "all rounds of a target"},
+	{"peer-cpu", TARE_GROUP_PEER_CPU, "by the CPUs that answered"},
+	{"hour", TARE_GROUP_HOUR, "by the hour in which the round began"},
+	{0},
 };
 
 static const struct option stat_options[] = {
@@ -40,6 +56,33 @@ static const struct option stat_options[] = {
 		.fallback = "50,90,99,99.9,99.99",
 		.help = "percentiles to show, at most 16",
 		.offset = OPTION_AT(struct stat_config, percentiles)},
+	{.name = "over",
+		.type = OPTION_CHOICE,
+		.metavar = "WHAT",
+		.fallback = "received",
+		.help = "what percentiles are taken over",
+		.offset = OPTION_AT(struct stat_config, over),
+		.choices = over_choices},
+	{.name = "ci",
+		.type = OPTION_FLAG,
+		.help = "exact 95 % interval of each percentile",
+		.offset = OPTION_AT(struct stat_config, ci)},
+	{.name = "all",
+		.type = OPTION_FLAG,
+		.help = "mean, standard deviation and the jitters of others too",
+		.offset = OPTION_AT(struct stat_config, all)},
+	{.name = "stalls",
+		.type = OPTION_FLAG,
+		.help = "the stalls one by one, and the ladder of fixed limits",
+		.offset = OPTION_AT(struct stat_config, stalls)},
+	{.name = "group-by",
+		.letter = 'g',
+		.type = OPTION_CHOICE,
+		.metavar = "WHAT",
+		.fallback = "run",
+		.help = "what rounds are merged by",
+		.offset = OPTION_AT(struct stat_config, group_by),
+		.choices = group_choices},
 	{.name = "warmup",
 		.letter = 'w',
 		.type = OPTION_COUNT,
@@ -193,6 +236,10 @@ static int rules_of(
 	}
 	rules->stall_ratio = config->stall_ratio;
 	rules->stall_limit_ns = config->stall_limit_ns;
+	rules->over_sent = config->over == OVER_SENT;
+	rules->group_by = (enum tare_group_by)config->group_by;
+	rules->level = config->ci ? 0.95 : 0;
+	rules->moments = config->all;
 	return 0;
 }
 
@@ -241,6 +288,8 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 	if (rules_of(cli, config, &rules, err) || spans_of(config, &spans, err) ||
 		stat_view_open(&rules, spans, &view, err))
 		return -1;
+	if (config->stalls)
+		stat_view_list_stalls(view);
 	for (int i = 0; i < count; i++) {
 		if (source_open(paths[i], &source_rules, &sources.source[i], err))
 			return -1;
@@ -252,7 +301,8 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 		return tare_fail(err, TARE_E_USAGE, "no round %s%s%s",
 			config->label ? "with the label '" : "has this number", config->label ? config->label : "",
 			config->label ? "'" : "");
-	if (stat_view_print(cli->out, view, layout, err))
+	if (config->stalls ? stat_view_print_stalls(cli->out, view, layout, err)
+			   : stat_view_print(cli->out, view, layout, err))
 		return -1;
 	if (layout->format != &format_text || layout->columns)
 		stat_view_remarks(cli->note, 0, view);

@@ -54,9 +54,11 @@ static void take_payload(struct slice number, struct ping_line *line)
 static bool read_ping_header(const char *text, size_t bytes, struct ping_line *line)
 {
 	const char *end = text + bytes, *at = text + 5;
-	if (strncmp(text, "PING ", 5) != 0)
+	if (bytes < 5 || strncmp(text, "PING ", 5) != 0)
 		return false;
-	size_t host = strcspn(at, " (");
+	size_t host = 0;
+	while (at + host < end && at[host] != ' ' && at[host] != '(')
+		host++;
 	const char *open = memchr(at, '(', (size_t)(end - at));
 	const char *close = open ? memchr(open, ')', (size_t)(end - open)) : NULL;
 	if (!host || !close)

@@ -6,6 +6,8 @@
  */
 #include "tare/stalls.h"
 
+#include <stdio.h>
+
 #include <inttypes.h>
 #include <math.h>
 
@@ -232,22 +234,38 @@ struct tare_stall_rate tare_stalls_rate(const struct tare_stalls *stalls, double
 		.per_hour = (double)stalls->episodes / hours,
 		.low = bounds.low / hours,
 		.high = bounds.high / hours,
-		.share = (double)stalls->stalled_ns / (double)stalls->exposure_ns,
+		/* the last episode may outlast the schedule: an answer that came after it */
+		.share = fmin(1, (double)stalls->stalled_ns / (double)stalls->exposure_ns),
 	};
+}
+
+/* About two digits of a share in percent. */
+static int share_decimals(double share)
+{
+	return share >= 0.1 ? 0 : share >= 0.01 ? 1 : share >= 0.001 ? 2 : share >= 0.0001 ? 3 : 4;
+}
+
+/* Four digits, never an exponent: "0.3602", "720", "14380". */
+static const char *rate_text(double per_hour, char buffer[32])
+{
+	snprintf(buffer, 32, per_hour >= 10000 ? "%.0f" : "%.4g", per_hour);
+	return buffer;
 }
 
 void tare_stalls_sentence(const struct tare_stalls *stalls, char *ret_text, size_t room)
 {
 	struct text text = {.bytes = ret_text, .room = room};
 	struct tare_stall_rate rate = tare_stalls_rate(stalls, 0.95);
-	char limit[32] = "its round's limit", longest[32], watched[32];
+	char limit[32] = "its round's limit", longest[32], watched[32], per_hour[32], low[32], high[32];
 	if (stalls->limit_ns != TARE_NO_TIME)
 		format_duration(stalls->limit_ns, limit, sizeof(limit));
+	else if (stalls->samples > 1)
+		snprintf(limit, sizeof(limit), "their rounds' limits");
 	format_duration(stalls->exposure_ns, watched, sizeof(watched));
 	if (!stalls->samples) {
 		text_add(&text, "no stall above %s", limit);
 		if (stalls->exposure_ns > 0)
-			text_add(&text, " in %s, which shows less than %.4g an hour (95 %%)", watched, rate.high);
+			text_add(&text, " in %s, which shows less than %s an hour (95 %%)", watched, rate_text(rate.high, high));
 		return;
 	}
 	text_add(&text, "%" PRIu64 " stall%s above %s in %" PRIu64 " episode%s", stalls->samples,
@@ -257,6 +275,6 @@ void tare_stalls_sentence(const struct tare_stalls *stalls, char *ret_text, size
 		text_add(&text, ", the longest %s", longest);
 	}
 	if (stalls->exposure_ns > 0)
-		text_add(&text, ", %.2g %% of the time; %.4g an hour (%.3g to %.4g)", 100 * rate.share, rate.per_hour,
-			rate.low, rate.high);
+		text_add(&text, ", %.*f %% of the time; %s an hour (%s to %s)", share_decimals(rate.share), 100 * rate.share,
+			rate_text(rate.per_hour, per_hour), rate_text(rate.low, low), rate_text(rate.high, high));
 }

@@ -16,6 +16,7 @@
 struct tare_stat {
 	struct tare_rules rules;
 	uint32_t span_mask;
+	size_t last;                 /* base row of the series added last */
 	struct row_list rounds, all; /* rows per series; these and the merged ones */
 	struct row_group *groups;
 	size_t group_count, group_room;
@@ -123,18 +124,17 @@ static void fill_span(struct tare_row *row, const struct tare_rules *rules, cons
 }
 
 /* J is a filter over the order of the requests: the one figure that counts cannot give. */
-static double jitter_of(const struct tare_series *series, enum tare_span span, size_t first, struct tare_err *err)
+static int jitter_of(const struct tare_series *series, enum tare_span span, size_t first, double *ret_jitter_ns,
+	struct tare_err *err)
 {
 	size_t count = series->count - first;
 	int64_t *values_ns = reallocarray(NULL, count ? count : 1, sizeof(*values_ns));
-	if (!values_ns) {
-		tare_fail(err, TARE_E_SYSTEM, "out of memory for statistics");
-		return NAN;
-	}
+	if (!values_ns)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory for statistics");
 	tare_span_values(series, span, first, count, values_ns);
-	double jitter_ns = tare_rfc3550_jitter(values_ns, count);
+	*ret_jitter_ns = tare_rfc3550_jitter(values_ns, count);
 	free(values_ns);
-	return jitter_ns;
+	return 0;
 }
 
 /* False without memory. */
@@ -276,7 +276,9 @@ int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_re
 	if (count_span(series, base, first, stat->base, err) ||
 		base_values(stat, series, base, first, firsts_ns, &of_base, err))
 		return -1;
-	row.variation.rfc3550_jitter_ns = rules->moments ? jitter_of(series, base, first, err) : NAN;
+	row.variation.rfc3550_jitter_ns = NAN;
+	if (rules->moments && jitter_of(series, base, first, &row.variation.rfc3550_jitter_ns, err))
+		return -1;
 	row.stall_limit_ns = stall_limit_of(rules, stat->base, record->resolution_ns);
 	struct row_group *group = group_of(stat, &row, record, err);
 	if (!group)
@@ -292,9 +294,16 @@ int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_re
 		fill_span(&row, rules, series, span, &values);
 		if (row_push(&stat->rounds, &row, err) || row_part_add(&group->part[span], &row, &values, err))
 			return -1;
+		if (i < 0)
+			stat->last = stat->rounds.count - 1;
 		row.variation.rfc3550_jitter_ns = NAN;
 	}
 	return 0;
+}
+
+const struct tare_row *tare_stat_last(const struct tare_stat *stat)
+{
+	return stat->rounds.count ? &stat->rounds.rows[stat->last] : NULL;
 }
 
 int tare_stat_rows(struct tare_stat *stat, const struct tare_row **ret_rows, size_t *ret_count, struct tare_err *err)

@@ -6,6 +6,7 @@
  */
 #include "lib/stat_columns.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,6 +42,12 @@ static struct cell get_round(const void *record, const struct column *column)
 {
 	(void)column;
 	return ROW(record)->round ? cell_count(ROW(record)->round) : cell_absent(CELL_NOT_APPLICABLE);
+}
+
+static struct cell get_group(const void *record, const struct column *column)
+{
+	(void)column;
+	return ROW(record)->group ? cell_text(ROW(record)->group) : cell_absent(CELL_NOT_APPLICABLE);
 }
 
 static struct cell get_span(const void *record, const struct column *column)
@@ -99,6 +106,28 @@ static struct cell get_stall_limit(const void *record, const struct column *colu
 	return limit_ns == TARE_NO_TIME ? cell_absent(CELL_NOT_MEASURED) : cell_integer(limit_ns);
 }
 
+/* Only the row of rtt has them. */
+static struct cell get_variation(const void *record, const struct column *column)
+{
+	return duration(ROW(record), MEMBER(int64_t, record, column), CELL_TOO_FEW);
+}
+
+static struct cell get_moment(const void *record, const struct column *column)
+{
+	double value = MEMBER(double, record, column);
+	return isfinite(value) ? cell_real(value) : cell_absent(CELL_TOO_FEW);
+}
+
+static struct cell get_low(const void *record, const struct column *column)
+{
+	return duration(ROW(record), ROW(record)->ranked[column->index].low_ns, CELL_TOO_FEW);
+}
+
+static struct cell get_high(const void *record, const struct column *column)
+{
+	return duration(ROW(record), ROW(record)->ranked[column->index].high_ns, CELL_TOO_FEW);
+}
+
 static struct cell get_behind(const void *record, const struct column *column)
 {
 	return cell_count(ROW(record)->ranked[column->index].behind);
@@ -116,6 +145,7 @@ static const struct column before_percentiles[] = {
 	{"run", "run", "run within the file, from 1; null when merged over runs", .get = get_run},
 	{"round", "round", "round within the run, from 1; null when merged over rounds", .get = get_round},
 	{"label", "label", "label of the round", .get = get_text, .is_text = true, AT(label)},
+	{"group", "group", "what the row is merged over with --group-by; null otherwise", .get = get_group, .is_text = true},
 	{"target", "target", "what was asked, as a URL", .get = get_text, .is_text = true, AT(target)},
 	{"kind", "kind", "kind of probe", .get = get_text, .is_text = true, AT(kind)},
 	{"span", "span", "between which two stages", .get = get_span, .is_text = true},
@@ -134,6 +164,24 @@ static const struct column before_percentiles[] = {
 	{"min_ns", "min", "smallest value", .unit = UNIT_NS, .get = get_figure, AT(min_ns)},
 };
 
+static const struct column of_variation[] = {
+	{"ipdv_p50_ns", "ipdv p50", "difference of neighbouring values (IPDV, RFC 3393), median", .unit = UNIT_NS,
+		.get = get_variation, AT(variation.ipdv_p50_ns)},
+	{"ipdv_p99_ns", "ipdv p99", "the same, p99", .unit = UNIT_NS, .get = get_variation, AT(variation.ipdv_p99_ns)},
+	{"ipdv_p999_ns", "ipdv p99.9", "the same, p99.9", .unit = UNIT_NS, .get = get_variation, AT(variation.ipdv_p999_ns)},
+};
+
+static const struct column of_moments[] = {
+	{"mean_ns", "mean", "arithmetic mean, without the warm-up", .get = get_moment, AT(variation.mean_ns)},
+	{"deviation_ns", "sd", "standard deviation (n - 1), without the warm-up", .get = get_moment, AT(variation.deviation_ns)},
+	{"mean_first_ns", "mean+2", "mean with the first two requests", .get = get_moment, AT(variation.mean_first_ns)},
+	{"deviation_first_ns", "sd+2", "standard deviation with the first two requests", .get = get_moment,
+		AT(variation.deviation_first_ns)},
+	{"rfc3550_jitter_ns", "J", "interarrival jitter of RFC 3550", .get = get_moment, AT(variation.rfc3550_jitter_ns)},
+	{"p95_less_p50_ns", "p95-p50", "p95 - p50, what owamp calls jitter", .unit = UNIT_NS, .get = get_variation,
+		AT(variation.p95_less_p50_ns)},
+};
+
 static const struct column after_percentiles[] = {
 	{"max_ns", "max", "largest value", .unit = UNIT_NS, .get = get_figure, AT(max_ns)},
 	{"pdv_ns", "pdv", "p99.9 - min, packet delay variation (RFC 5481)", .unit = UNIT_NS, .get = get_figure,
@@ -145,6 +193,8 @@ static const struct column after_percentiles[] = {
 enum {
 	BEFORE = sizeof(before_percentiles) / sizeof(before_percentiles[0]),
 	AFTER = sizeof(after_percentiles) / sizeof(after_percentiles[0]),
+	VARIATION = sizeof(of_variation) / sizeof(of_variation[0]),
+	MOMENTS = sizeof(of_moments) / sizeof(of_moments[0]),
 };
 
 struct stat_columns {
@@ -152,7 +202,7 @@ struct stat_columns {
 	struct {
 		char name[32], heading[24], behind[32], grade[32];
 	} text[TARE_PERCENTILES_MAX];
-	struct column table[BEFORE + 3 * TARE_PERCENTILES_MAX + AFTER];
+	struct column table[BEFORE + 5 * TARE_PERCENTILES_MAX + AFTER + VARIATION + MOMENTS];
 	size_t count;
 };
 
@@ -189,6 +239,10 @@ int stat_columns_open(const struct tare_rules *rules, struct stat_columns **ret_
 	}
 	for (size_t i = 0; i < AFTER; i++)
 		add(columns, &after_percentiles[i]);
+	for (size_t i = 0; i < VARIATION && rules->variation; i++)
+		add(columns, &of_variation[i]);
+	for (size_t i = 0; i < MOMENTS && rules->moments; i++)
+		add(columns, &of_moments[i]);
 	for (size_t i = 0; i < 2 * percentiles; i++) {
 		bool is_grade = i >= percentiles;
 		size_t at = is_grade ? i - percentiles : i;
@@ -200,6 +254,16 @@ int stat_columns_open(const struct tare_rules *rules, struct stat_columns **ret_
 				     .is_text = is_grade,
 				     .get = is_grade ? get_grade : get_behind,
 				     .index = at});
+	}
+	for (size_t i = 0; i < 2 * percentiles && rules->level > 0; i++) {
+		bool is_high = i >= percentiles;
+		add(columns, &(struct column){.name = columns->percentile[is_high ? i - percentiles : i].key,
+				     .heading = is_high ? "ci high" : "ci low",
+				     .help = "bound of the exact binomial interval; null where it is open",
+				     .group = is_high ? "ci_high_ns" : "ci_low_ns",
+				     .unit = UNIT_NS,
+				     .get = is_high ? get_high : get_low,
+				     .index = is_high ? i - percentiles : i});
 	}
 	*ret_columns = columns;
 	return 0;

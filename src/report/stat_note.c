@@ -104,6 +104,7 @@ void stat_note_add(struct stat_note *sum, const struct stat_note *note)
 {
 	if (sum->rounds == 0) {
 		*sum = *note;
+		sum->insight = NULL;
 		return;
 	}
 	sum->rounds += note->rounds;
@@ -121,6 +122,7 @@ void stat_note_add(struct stat_note *sum, const struct stat_note *note)
 	}
 	for (size_t i = 0; i < NOTE_FLAGS; i++)
 		sum->flagged[i] += note->flagged[i];
+	tare_stalls_add(&sum->stalls, &note->stalls);
 	for (size_t i = 0; i < note->reason_count; i++)
 		add_reason(sum, note->reasons[i].reason, note->reasons[i].errors, note->reasons[i].not_sent);
 }

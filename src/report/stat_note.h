@@ -5,7 +5,10 @@
  */
 #pragma once
 #include "report/report.h"
+#include "tare/stalls.h"
 #include "tare/stat.h"
+
+struct stat_insight;
 
 enum { NOTE_FLAGS = 16, NOTE_REASONS = 8 };
 
@@ -29,6 +32,8 @@ struct stat_note {
 	size_t reason_count;
 	uint64_t other_reasons;
 	uint64_t foreign_errors;
+	struct tare_stalls stalls;            /* of the base span; in a sum those of all rounds */
+	const struct stat_insight *insight;   /* owned by the view; NULL in a sum */
 };
 
 /* warmup: as the rules say; -1 takes the round's. */

@@ -29,7 +29,7 @@ enum { TREE = sizeof(tree) / sizeof(tree[0]) };
 
 static bool same_series(const struct tare_row *one, const struct tare_row *other)
 {
-	return one->run == other->run && one->round == other->round && stat_same_text(one->file, other->file) &&
+	return stat_same_text(one->group, other->group) && one->run == other->run && one->round == other->round && stat_same_text(one->file, other->file) &&
 	       stat_same_text(one->target, other->target) && stat_same_text(one->kind, other->kind);
 }
 
@@ -66,8 +66,13 @@ static void place_series(struct stat_plan *plan, struct stat_placed *placed, con
 	plan->groups[placed->group].series++;
 }
 
-static void place_merged(struct stat_plan *plan, struct stat_placed *placed, const struct tare_row *row)
+static void place_merged(struct stat_plan *plan, struct stat_placed *placed, const struct tare_row *row, bool by_run)
 {
+	if (!by_run) {
+		placed->placing = STAT_GROUP;
+		placed->group = SIZE_MAX;
+		return;
+	}
 	placed->group = group_of(plan, row);
 	/* A live run may have no number: then the first of two merged blocks is that of its rounds. */
 	if (placed->group != SIZE_MAX && !plan->groups[placed->group].merged) {
@@ -106,7 +111,7 @@ static void fill_plan(struct stat_plan *plan, const struct stat_view *view, cons
 		if (note < view->note_count)
 			place_series(plan, placed, &rows[i], note++);
 		else
-			place_merged(plan, placed, &rows[i]);
+			place_merged(plan, placed, &rows[i], view->rules.group_by == TARE_GROUP_RUN);
 	}
 	for (size_t i = 0; i < plan->block_count; i++) {
 		struct stat_placed *placed = &plan->blocks[i];

@@ -10,13 +10,14 @@ enum stat_placing {
 	STAT_SERIES, /* one target in one round */
 	STAT_ROUNDS, /* the rounds of one run merged */
 	STAT_RUNS,   /* several runs merged */
+	STAT_GROUP,  /* merged by a label, a CPU, … */
 };
 
 struct stat_placed {
 	struct stat_block block;
 	enum stat_placing placing;
 	size_t note;  /* STAT_SERIES */
-	size_t group; /* SIZE_MAX: STAT_RUNS */
+	size_t group; /* SIZE_MAX: STAT_RUNS and STAT_GROUP */
 };
 
 /* One target in one run. */

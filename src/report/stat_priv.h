@@ -2,6 +2,7 @@
 /* The view's inside, shared by what collects it (stat_view.c) and what lays it out as text (stat_text.c). */
 #pragma once
 #include "lib/stat_columns.h"
+#include "report/stat_insight.h"
 #include "report/stat_note.h"
 #include "report/stat_view.h"
 
@@ -18,6 +19,9 @@ struct stat_view {
 	struct stat_columns *columns;
 	struct stat_note *notes; /* one per series, in the order of adding */
 	size_t note_count, note_room;
+	struct stat_insight **insights; /* as many as notes, which point to them */
+	size_t insight_room;
+	bool list_stalls;
 	struct stat_said *said;
 	size_t said_count, said_room;
 	char **remarks;

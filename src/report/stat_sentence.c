@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/stat_insight.h"
 #include "report/stat_note.h"
 
 /* One sentence under way, in a fixed room. */
@@ -118,15 +119,19 @@ static const char *blind_percentile(const struct tare_row *row, const struct tar
 	return blind;
 }
 
+/* Counts as episodes and rates where the samples were seen, else the count of the row. */
 static void say_stalls(const struct saying *say, const struct stat_block *block, const struct tare_rules *rules)
 {
 	const struct tare_row *row = block->row[0];
 	const struct tare_row *late = row_of(block, TARE_SPAN_LATE);
-	char limit[48], share[32], blind[64] = "";
-	if (row->stalls > 0) {
-		const char *p = row->stall_limit_ns == TARE_NO_TIME ? NULL : blind_percentile(row, rules);
-		if (p)
-			snprintf(blind, sizeof(blind), "; p%s does not see %s", p, row->stalls == 1 ? "it" : "them");
+	char limit[48], share[32], blind[64] = "", line[INSIGHT_TEXT];
+	const char *p = row->stalls && row->stall_limit_ns != TARE_NO_TIME ? blind_percentile(row, rules) : NULL;
+	if (p)
+		snprintf(blind, sizeof(blind), "; p%s does not see %s", p, row->stalls == 1 ? "it" : "them");
+	if (block->note && block->note->stalls.n && row->span != TARE_SPAN_GAP) {
+		tare_stalls_sentence(&block->note->stalls, line, sizeof(line));
+		report_sentence(say->out, say->width, "%s%s.", line, blind);
+	} else if (row->stalls > 0) {
 		report_sentence(say->out, say->width, "%" PRIu64 " %s above %s, %s of requests%s.", row->stalls,
 			row->stalls == 1 ? "stall" : "stalls",
 			row->stall_limit_ns == TARE_NO_TIME ? "the limits of their rounds"
@@ -174,7 +179,7 @@ static void say_count(const struct saying *say, uint64_t count, const char *one,
 		report_sentence(say->out, say->width, "%" PRIu64 " %s.", count, count == 1 ? one : many);
 }
 
-static void say_fates(const struct saying *say, const struct stat_block *block)
+static void say_fates(const struct saying *say, const struct stat_block *block, const struct tare_rules *rules)
 {
 	const struct tare_row *row = block->row[0];
 	char timeout[32], line[200];
@@ -186,7 +191,11 @@ static void say_fates(const struct saying *say, const struct stat_block *block)
 			"%" PRIu64 " answered after the timeout%s%s: counted, with the time taken.", row->overdue,
 			block->note ? " of " : "", block->note ? timeout : "");
 	}
-	if (row->lost && row->n)
+	if (row->unanswered && row->n && rules->over_sent)
+		report_sentence(say->out, say->width,
+			"percentiles are over the %" PRIu64 " received and %" PRIu64 " unanswered, which count as infinitely late.",
+			row->n, row->unanswered);
+	else if (row->lost && row->n)
 		report_sentence(say->out, say->width,
 			"percentiles are over the %" PRIu64 " received; what was lost is in none.", row->n);
 	if (row->n == 0 && row->sent)
@@ -240,13 +249,76 @@ static void say_flags(const struct saying *say, const struct stat_note *note)
 		"error messages fitted no open request");
 }
 
+static void say_text(const struct saying *say, const char *text)
+{
+	if (text[0])
+		report_sentence(say->out, say->width, "%s.", text);
+}
+
+static void say_insight(const struct saying *say, const struct stat_insight *insight)
+{
+	if (!insight)
+		return;
+	say_text(say, insight->modes);
+	say_text(say, insight->changes);
+	say_text(say, insight->warmup);
+	say_text(say, insight->dependence);
+}
+
+static void say_variation(const struct saying *say, const struct tare_row *row, const struct tare_rules *rules)
+{
+	const struct tare_row_variation *v = &row->variation;
+	char p50[48], p99[48], others[4][32], jitter[32] = "";
+	if (row->pdv_ns != TARE_NO_TIME && v->ipdv_p50_ns != TARE_NO_TIME)
+		report_sentence(say->out, say->width,
+			"pdv is p99.9 - min of %" PRIu64 " requests; neighbours differ by %s at p50, %s at p99 (IPDV, RFC 3393).", row->n,
+			figure(say->scale, row, v->ipdv_p50_ns, p50), figure(say->scale, row, v->ipdv_p99_ns, p99));
+	if (!rules->moments || !(v->mean_ns == v->mean_ns))
+		return;
+	const double values[] = {v->mean_ns, v->deviation_ns, v->mean_first_ns, v->deviation_first_ns};
+	for (size_t i = 0; i < 4; i++)
+		snprintf(others[i], sizeof(others[i]), "%.2f", values[i] / (double)say->scale->ns);
+	if (v->rfc3550_jitter_ns == v->rfc3550_jitter_ns)
+		snprintf(jitter, sizeof(jitter), ", RFC 3550 J %.2f", v->rfc3550_jitter_ns / (double)say->scale->ns);
+	report_sentence(say->out, say->width,
+		"mean %s, standard deviation %s; with the first two requests %s and %s; p95 - p50 %s%s.", others[0], others[1],
+		others[2], others[3],
+		v->p95_less_p50_ns == TARE_NO_TIME ? "not known" : figure(say->scale, row, v->p95_less_p50_ns, p50), jitter);
+}
+
+static void say_intervals(const struct saying *say, const struct tare_row *row, const struct tare_rules *rules)
+{
+	char line[700], low[48], high[48];
+	struct text text = TEXT_IN(line);
+	if (!(rules->level > 0) || !row->n)
+		return;
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		const struct tare_ranked *ranked = &row->ranked[i];
+		text_add(&text, "%sp%s ", i ? ", " : "", rules->percentile[i].text);
+		if (ranked->low_ns == TARE_NO_TIME && ranked->high_ns == TARE_NO_TIME)
+			text_add(&text, "none");
+		else if (ranked->high_ns == TARE_NO_TIME)
+			text_add(&text, "above %s", figure(say->scale, row, ranked->low_ns, low));
+		else if (ranked->low_ns == TARE_NO_TIME)
+			text_add(&text, "below %s", figure(say->scale, row, ranked->high_ns, high));
+		else
+			text_add(&text, "%s to %s", figure(say->scale, row, ranked->low_ns, low),
+				figure(say->scale, row, ranked->high_ns, high));
+	}
+	report_sentence(say->out, say->width, "%g %% intervals of %s, independent requests taken for granted: %s.",
+		100 * rules->level, tare_span_name(row->span), line);
+}
+
 void stat_sentences(
 	FILE *out, int width, const struct stat_block *block, const struct tare_rules *rules, const struct scale *scale)
 {
 	struct saying say = {.out = out, .width = width, .scale = scale};
 	say_first(&say, block, rules);
 	say_stalls(&say, block, rules);
-	say_fates(&say, block);
+	say_insight(&say, block->note ? block->note->insight : NULL);
+	say_variation(&say, block->row[0], rules);
+	say_intervals(&say, block->row[0], rules);
+	say_fates(&say, block, rules);
 	if (!block->note)
 		return;
 	say_errors(&say, block->note);

@@ -144,7 +144,8 @@ static bool in_rounds(const struct tare_rules *rules, uint32_t at)
 	return at != 1 && at != 4;
 }
 
-static int paint_rounds(struct painter *painter, const struct tare_row *const *rows, size_t count, struct tare_err *err)
+static int paint_rounds(struct painter *painter, const char *first_column, const struct tare_row *const *rows,
+	size_t count, struct tare_err *err)
 {
 	const struct tare_rules *rules = &painter->view->rules;
 	struct choice choice = {.count = 0};
@@ -154,9 +155,11 @@ static int paint_rounds(struct painter *painter, const struct tare_row *const *r
 		lossy |= rows[i]->lost > 0;
 		painter->not_measured |= rows[i]->round && rows[i]->first_ns == TARE_NO_TIME;
 	}
-	choose(painter, &choice, "round");
-	if (labelled)
+	choose(painter, &choice, first_column);
+	if (labelled && strcmp(first_column, "round") == 0)
 		choose(painter, &choice, "label");
+	if (strcmp(first_column, "round") != 0)
+		choose(painter, &choice, "n");
 	if (lossy)
 		choose(painter, &choice, "lost");
 	choose(painter, &choice, "min_ns");
@@ -169,7 +172,8 @@ static int paint_rounds(struct painter *painter, const struct tare_row *const *r
 	}
 	choose(painter, &choice, "max_ns");
 	choose(painter, &choice, "pdv_ns");
-	choose(painter, &choice, "first_ns");
+	if (strcmp(first_column, "round") == 0)
+		choose(painter, &choice, "first_ns");
 	choose(painter, &choice, "stalls");
 	return paint_table(painter, &choice, NULL, rows, count, err);
 }
@@ -226,6 +230,27 @@ static void paint_untold(struct painter *painter, size_t told)
 		fprintf(painter->out, "and %zu more of these sentences.\n", told - SAID_PER_TABLE);
 }
 
+/* Facts of the rounds of a group, or of all with group SIZE_MAX and the target of `row`. */
+static int paint_across(struct painter *painter, const struct stat_plan *plan, const struct stat_placed *merged,
+	struct tare_err *err)
+{
+	const struct tare_row *row = merged->block.row[0];
+	AUTO_FREE struct tare_round_facts *facts = calloc(plan->block_count + 1, sizeof(*facts));
+	size_t count = 0;
+	if (!facts)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	for (size_t i = 0; i < plan->block_count; i++) {
+		const struct stat_placed *placed = &plan->blocks[i];
+		if (placed->placing != STAT_SERIES || !placed->block.note->insight)
+			continue;
+		bool belongs = merged->group != SIZE_MAX ? placed->group == merged->group
+							 : stat_same_text(placed->block.row[0]->target, row->target);
+		if (belongs && placed->block.row[0]->span == row->span)
+			facts[count++] = placed->block.note->insight->facts;
+	}
+	return stat_across(painter->out, painter->sentence_width, facts, count, err);
+}
+
 static int paint_block(
 	struct painter *painter, const struct stat_plan *plan, const struct stat_placed *placed, struct tare_err *err)
 {
@@ -242,7 +267,7 @@ static int paint_block(
 	if (placed->placing == STAT_SERIES)
 		paint_said(painter, placed->note, false, false, &under);
 	paint_untold(painter, under);
-	return 0;
+	return placed->placing == STAT_SERIES ? 0 : paint_across(painter, plan, placed, err);
 }
 
 static int paint_many(struct painter *painter, const struct stat_plan *plan, size_t group, struct tare_err *err)
@@ -266,7 +291,7 @@ static int paint_many(struct painter *painter, const struct stat_plan *plan, siz
 	report_sentence(painter->out, painter->sentence_width, "%s   %zu rounds; %s in %s",
 		rows[0]->target ? rows[0]->target : "", count, tare_span_name(rows[0]->span), painter->scale->unit);
 	paint_said(painter, first->note, true, false, &told);
-	if (paint_rounds(painter, rows, count, err))
+	if (paint_rounds(painter, "round", rows, count, err))
 		return -1;
 	for (size_t i = 0; i < plan->block_count; i++) {
 		if (plan->blocks[i].group == group && plan->blocks[i].placing == STAT_SERIES)
@@ -276,8 +301,58 @@ static int paint_many(struct painter *painter, const struct stat_plan *plan, siz
 	return 0;
 }
 
+/* One line a group, for each target and span asked for. */
+static int paint_groups(struct painter *painter, const struct stat_plan *plan, const char *by, struct tare_err *err)
+{
+	AUTO_FREE const struct tare_row **rows = calloc(plan->block_count + 1, sizeof(*rows));
+	AUTO_FREE bool *done = calloc(plan->block_count + 1, sizeof(*done));
+	if (!rows || !done)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	for (size_t i = 0; i < plan->block_count; i++) {
+		size_t count = 0;
+		if (plan->blocks[i].placing != STAT_GROUP || done[i])
+			continue;
+		const struct tare_row *first = plan->blocks[i].block.row[0];
+		for (size_t j = i; j < plan->block_count; j++) {
+			const struct tare_row *row = plan->blocks[j].block.row[0];
+			if (plan->blocks[j].placing != STAT_GROUP || row->span != first->span ||
+				!stat_same_text(row->target, first->target))
+				continue;
+			done[j] = true;
+			rows[count++] = row;
+		}
+		start_block(painter);
+		report_sentence(painter->out, painter->sentence_width, "%s   %zu group%s by %s; %s in %s",
+			first->target ? first->target : "", count, count == 1 ? "" : "s", by,
+			tare_span_name(first->span), painter->scale->unit);
+		if (paint_rounds(painter, first->group ? "group" : "target", rows, count, err))
+			return -1;
+	}
+	return 0;
+}
+
+static const char *group_name(enum tare_group_by by)
+{
+	switch (by) {
+	case TARE_GROUP_LABEL:
+		return "label";
+	case TARE_GROUP_TARGET:
+		return "target";
+	case TARE_GROUP_PEER_CPU:
+		return "peer CPU";
+	case TARE_GROUP_HOUR:
+		return "hour (UTC)";
+	case TARE_GROUP_RUN:
+		break;
+	}
+	return "run";
+}
+
 static int paint_plan(struct painter *painter, const struct stat_plan *plan, struct tare_err *err)
 {
+	enum tare_group_by by = painter->view->rules.group_by;
+	if (by != TARE_GROUP_RUN)
+		return paint_groups(painter, plan, group_name(by), err);
 	for (size_t group = 0; group < plan->group_count; group++) {
 		bool many = plan->groups[group].series > ROUNDS_IN_FULL;
 		if (many && paint_many(painter, plan, group, err))

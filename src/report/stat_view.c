@@ -55,6 +55,18 @@ int stat_view_open(
 	return 0;
 }
 
+static void insight_free(struct stat_insight *insight)
+{
+	if (insight)
+		stat_insight_end(insight);
+	free(insight);
+}
+
+void stat_view_list_stalls(struct stat_view *view)
+{
+	view->list_stalls = true;
+}
+
 void stat_view_free(struct stat_view *view)
 {
 	if (!view)
@@ -65,6 +77,9 @@ void stat_view_free(struct stat_view *view)
 		free(view->remarks[i]);
 	free(view->said);
 	free(view->remarks);
+	for (size_t i = 0; i < view->note_count; i++)
+		insight_free(view->insights[i]);
+	free(view->insights);
 	free(view->notes);
 	stat_columns_free(view->columns);
 	tare_stat_free(view->stat);
@@ -73,13 +88,27 @@ void stat_view_free(struct stat_view *view)
 
 int stat_view_add(struct stat_view *view, const char *file, const struct tare_record *record, struct tare_err *err)
 {
-	void *notes = view->notes;
+	void *notes = view->notes, *insights = view->insights;
 	if (grow(&notes, view->note_count, &view->note_room, sizeof(*view->notes), err))
 		return -1;
 	view->notes = notes;
+	if (grow(&insights, view->note_count, &view->insight_room, sizeof(struct stat_insight *), err))
+		return -1;
+	view->insights = insights;
 	if (tare_stat_add(view->stat, file, record, err))
 		return -1;
-	stat_note_take(&view->notes[view->note_count++], file, record, view->rules.warmup);
+	struct stat_insight *insight = calloc(1, sizeof(*insight));
+	if (!insight)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	if (stat_insight_take(insight, file, record, tare_stat_last(view->stat), &view->rules, view->list_stalls, err)) {
+		free(insight);
+		return -1;
+	}
+	struct stat_note *note = &view->notes[view->note_count];
+	stat_note_take(note, file, record, view->rules.warmup);
+	note->stalls = insight->stalls;
+	note->insight = insight;
+	view->insights[view->note_count++] = insight;
 	return 0;
 }
 
@@ -174,7 +203,7 @@ static int print_flat(FILE *out, const struct stat_view *view, const struct stat
 {
 	struct column chosen[CHOSEN_MAX];
 	size_t columns;
-	struct report report = {.out = out, .schema = "tare.stat/1", .width = layout->width};
+	struct report report = {.out = out, .schema = layout->schema ? layout->schema : "tare.stat/1", .width = layout->width};
 	report.columns = stat_columns_table(view->columns, &columns);
 	report.column_count = columns;
 	if (layout->columns) {

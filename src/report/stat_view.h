@@ -23,6 +23,9 @@ static inline void stat_view_end(struct stat_view *const *view) /* for AUTO_CLEA
 	stat_view_free(*view);
 }
 
+/* Keeps the stalls themselves, for stat_view_print_stalls; to be called before the first series. */
+void stat_view_list_stalls(struct stat_view *view);
+
 /* rtt, and under it what is shown unless asked otherwise. */
 uint32_t stat_view_usual_spans(void);
 
@@ -39,6 +42,7 @@ int stat_view_say(struct stat_view *view, const char *file, uint32_t round, bool
 int stat_view_remark(struct stat_view *view, const char *text, struct tare_err *err) TARE_MUST_USE;
 
 struct stat_layout {
+	const char *schema;  /* of JSON; NULL: "tare.stat/1" */
 	const struct format *format;
 	int width;           /* text: columns of the terminal, 0: any */
 	const char *columns; /* a flat table of these columns in any format; NULL: as it suits */
@@ -47,5 +51,8 @@ struct stat_layout {
 /* Text comes with its sentences; other formats hold rows only, see stat_view_remarks. */
 int stat_view_print(
 	FILE *out, struct stat_view *view, const struct stat_layout *layout, struct tare_err *err) TARE_MUST_USE;
+/* A line a stall, with its sequence, time, value, CPUs and multiples; text has the ladder of fixed limits too. */
+int stat_view_print_stalls(FILE *out, struct stat_view *view, const struct stat_layout *layout,
+			   struct tare_err *err) TARE_MUST_USE;
 /* Sentences about files and runs, not about figures: unfinished, cut off, clock steps. */
 void stat_view_remarks(FILE *out, int width, const struct stat_view *view);
