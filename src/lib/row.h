@@ -42,8 +42,12 @@ void row_merge(struct tare_row *into, const struct tare_row *from);
 
 bool text_equal(const char *a, const char *b);
 
-/* Adds one round's row and values, or a whole part's, to a group. */
-int row_part_add(struct row_part **part, const struct tare_row *row, const struct row_values *values,
+/*
+ * Adds one round's row and values, or a whole part's, to a group. A group's first counts are taken over where
+ * `take` gives the place they are owned at, an empty table left instead.
+ */
+struct row_tables { struct tare_counts **counts, **steps; };
+int row_part_add(struct row_part **part, const struct tare_row *row, const struct row_values *values, const struct row_tables *take,
 		 struct tare_err *err) TARE_MUST_USE;
 struct row_values row_values_of(const struct row_part *part);
 void row_part_free(struct row_part *part);

@@ -175,6 +175,18 @@ void tare_span_values(
 	hide_uncounted(series->fate + first, tare_span_needs_answer(span), count, ret_values_ns);
 }
 
+const int64_t *series_block(
+	const struct tare_series *series, enum tare_span span, size_t first, size_t count, int64_t *scratch_ns)
+{
+	const int64_t *given = series->given_ns[span];
+	bool alone = !series->at_ns[spans[span].from] || !series->at_ns[spans[span].to];
+	if (given && alone && span != TARE_SPAN_PATH && span != TARE_SPAN_GAP &&
+		all_answered(series->fate + first, count))
+		return given + first;
+	tare_span_values(series, span, first, count, scratch_ns);
+	return scratch_ns;
+}
+
 int tare_response_parts(const struct tare_series *series, size_t i, int64_t ret_parts_ns[4])
 {
 	int64_t sent = stage_at(series, TARE_STAGE_USER_TX, i), received = stage_at(series, TARE_STAGE_USER_RX, i);

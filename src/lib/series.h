@@ -7,6 +7,13 @@
 enum { SERIES_BLOCK = 1024 };
 
 /*
+ * As tare_span_values, but where the source gives the span and nothing has to be
+ * hidden, the source's own memory is returned instead of a copy in `scratch_ns`.
+ */
+const int64_t *series_block(const struct tare_series *series, enum tare_span span, size_t first, size_t count,
+			    int64_t *scratch_ns);
+
+/*
  * True when every value is observed and lies within +-2^62: differences of two
  * such blocks need no test for holes or overflow. TARE_NO_TIME is outside.
  */

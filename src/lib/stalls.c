@@ -163,12 +163,12 @@ void tare_stalls_of(const struct tare_series *series, enum tare_span span, const
 		.start_ns = TARE_NO_TIME,
 		.end_ns = TARE_NO_TIME,
 		.counted_to_ns = TARE_NO_TIME};
-	int64_t values_ns[SERIES_BLOCK];
+	int64_t scratch_ns[SERIES_BLOCK];
 	int64_t limit = rules->limit_ns == TARE_NO_TIME ? INT64_MAX : rules->limit_ns;
 	int64_t lowest = limit < ladder_ns[0] ? limit : ladder_ns[0];
 	for (size_t at = rules->first; at < series->count; at += SERIES_BLOCK) {
 		size_t block = series->count - at < SERIES_BLOCK ? series->count - at : SERIES_BLOCK;
-		tare_span_values(series, span, at, block, values_ns);
+		const int64_t *values_ns = series_block(series, span, at, block, scratch_ns);
 		uint64_t observed;
 		int64_t most = scan_block(values_ns, block, &observed);
 		sum.n += observed;

@@ -52,8 +52,7 @@ static int count_span(const struct tare_series *series, enum tare_span span, siz
 	tare_counts_clear(counts);
 	while (first < series->count) {
 		size_t block = series->count - first < SERIES_BLOCK ? series->count - first : SERIES_BLOCK;
-		tare_span_values(series, span, first, block, values_ns);
-		if (tare_counts_add(counts, values_ns, block, err))
+		if (tare_counts_add(counts, series_block(series, span, first, block, values_ns), block, err))
 			return -1;
 		first += block;
 	}
@@ -291,8 +290,9 @@ int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_re
 		struct row_values values = i < 0 ? of_base : (struct row_values){.counts = stat->scratch};
 		if (i >= 0 && count_span(series, span, first, stat->scratch, err))
 			return -1;
+		const struct row_tables take = {i < 0 ? &stat->base : &stat->scratch, &stat->steps};
 		fill_span(&row, rules, series, span, &values);
-		if (row_push(&stat->rounds, &row, err) || row_part_add(&group->part[span], &row, &values, err))
+		if (row_push(&stat->rounds, &row, err) || row_part_add(&group->part[span], &row, &values, &take, err))
 			return -1;
 		if (i < 0)
 			stat->last = stat->rounds.count - 1;

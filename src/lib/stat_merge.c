@@ -31,32 +31,66 @@ int row_push(struct row_list *list, const struct tare_row *row, struct tare_err 
 	return 0;
 }
 
-/* `infinite` requests lie above all values counted: a bound that falls among them is open. */
-static struct tare_ranked ranked_at(
-	const struct tare_percentile *p, const struct tare_counts *counts, uint64_t infinite, double level)
+enum { EXTREMES = 2, RANKS_MOST = 3 * TARE_PERCENTILES_MAX + 1 + EXTREMES };
+
+/* A rank and where its value goes; sorted, so that one pass over the counts serves all. */
+struct wish {
+	uint64_t rank;
+	int64_t *value_ns;
+};
+
+static int by_rank(const void *a, const void *b)
 {
-	uint64_t n = tare_counts_n(counts) + infinite, rank = tare_rank(p, n);
+	const struct wish *left = a, *right = b;
+	return (left->rank > right->rank) - (left->rank < right->rank);
+}
+
+static void grant(struct wish *wishes, size_t count, const struct tare_counts *counts)
+{
+	uint64_t ranks[RANKS_MOST];
+	int64_t values_ns[RANKS_MOST];
+	qsort(wishes, count, sizeof(*wishes), by_rank);
+	for (size_t i = 0; i < count; i++)
+		ranks[i] = wishes[i].rank;
+	tare_counts_ranks(counts, ranks, count, values_ns);
+	for (size_t i = 0; i < count; i++)
+		*wishes[i].value_ns = values_ns[i];
+}
+
+/* Rank and grade; `infinite` requests lie above all n values counted. */
+static struct tare_ranked ranked_of(const struct tare_percentile *p, uint64_t n, uint64_t infinite)
+{
+	uint64_t rank = tare_rank(p, n + infinite);
 	struct tare_ranked ranked = {.value_ns = TARE_NO_TIME,
 		.rank = rank,
-		.behind = n - rank,
+		.behind = n + infinite - rank,
 		.low_ns = TARE_NO_TIME,
 		.high_ns = TARE_NO_TIME};
 	ranked.grade = tare_grade_of(ranked.behind);
-	ranked.lost = rank > n - infinite;
-	if (ranked.grade != TARE_GRADE_NONE)
-		ranked.value_ns = tare_counts_at(counts, rank);
+	ranked.lost = rank > n;
+	return ranked;
+}
+
+/* The value of a percentile and, at a level, the bounds of its interval: one that falls among the infinite is open. */
+static size_t wish_for(struct wish *wishes, struct tare_ranked *ranked, const struct tare_percentile *p, uint64_t n,
+	double level)
+{
+	size_t wished = 0;
+	if (ranked->grade != TARE_GRADE_NONE)
+		wishes[wished++] = (struct wish){ranked->rank, &ranked->value_ns};
 	if (level > 0 && n) {
 		struct tare_rank_interval interval = tare_interval_of_rank(p, n, level);
-		ranked.low_ns = tare_counts_at(counts, interval.low);
-		ranked.high_ns = tare_counts_at(counts, interval.high);
+		wishes[wished++] = (struct wish){interval.low, &ranked->low_ns};
+		wishes[wished++] = (struct wish){interval.high, &ranked->high_ns};
 	}
-	return ranked;
+	return wished;
 }
 
 static int64_t step_at(const struct tare_counts *steps, uint64_t num, uint64_t den)
 {
 	const struct tare_percentile p = {.num = num, .den = den};
-	return ranked_at(&p, steps, 0, 0).value_ns;
+	struct tare_ranked ranked = ranked_of(&p, tare_counts_n(steps), 0);
+	return ranked.grade == TARE_GRADE_NONE ? TARE_NO_TIME : tare_counts_at(steps, ranked.rank);
 }
 
 static struct tare_row_variation variation_of(const struct tare_rules *rules, const struct row_values *values, double jitter_ns)
@@ -86,13 +120,18 @@ void row_figures(struct tare_row *row, const struct tare_rules *rules, const str
 	const struct tare_counts *counts = values->counts;
 	uint64_t infinite = rules->over_sent && tare_span_needs_answer(row->span) ? row->unanswered : 0;
 	row->n = tare_counts_n(counts);
-	row->min_ns = tare_counts_at(counts, 1);
-	row->max_ns = tare_counts_at(counts, row->n);
+	struct tare_ranked high = ranked_of(&of_pdv, row->n, infinite);
+	struct wish wishes[RANKS_MOST] = {{1, &row->min_ns}, {row->n, &row->max_ns}};
+	size_t wished = EXTREMES;
 	memset(row->ranked, 0, sizeof(row->ranked));
-	for (uint32_t i = 0; i < rules->percentiles; i++)
-		row->ranked[i] = ranked_at(&rules->percentile[i], counts, infinite, rules->level);
-	int64_t high_ns = ranked_at(&of_pdv, counts, infinite, 0).value_ns;
-	if (high_ns == TARE_NO_TIME || __builtin_sub_overflow(high_ns, row->min_ns, &row->pdv_ns))
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		row->ranked[i] = ranked_of(&rules->percentile[i], row->n, infinite);
+		wished += wish_for(&wishes[wished], &row->ranked[i], &rules->percentile[i], row->n + infinite, rules->level);
+	}
+	if (high.grade != TARE_GRADE_NONE)
+		wishes[wished++] = (struct wish){high.rank, &high.value_ns};
+	grant(wishes, wished, counts);
+	if (high.value_ns == TARE_NO_TIME || __builtin_sub_overflow(high.value_ns, row->min_ns, &row->pdv_ns))
 		row->pdv_ns = TARE_NO_TIME;
 	row->variation = variation_of(rules, values, row->round ? row->variation.rfc3550_jitter_ns : NAN);
 }
@@ -139,19 +178,26 @@ struct row_values row_values_of(const struct row_part *part)
 	return (struct row_values){part->counts, part->steps, part->firsts_ns, part->first_count};
 }
 
-static struct row_part *new_part(const struct tare_row *row, const struct row_values *values, struct tare_err *err)
+/* The caller's table becomes the part's, an empty one the caller's. */
+static int take_over(struct tare_counts **into, struct tare_counts **from, struct tare_err *err)
 {
-	struct row_part *part = calloc(1, sizeof(*part));
-	if (!part) {
-		tare_fail(err, TARE_E_SYSTEM, "out of memory for statistics");
-		return NULL;
-	}
-	if (tare_counts_open(&part->counts, err) || (values->steps && tare_counts_open(&part->steps, err))) {
-		row_part_free(part);
-		return NULL;
-	}
-	part->row = *row;
-	return part;
+	struct tare_counts *empty = NULL;
+	if (tare_counts_open(&empty, err))
+		return -1;
+	tare_counts_free(*into);
+	*into = *from;
+	*from = empty;
+	return 0;
+}
+
+static int add_counts(struct tare_counts **into, const struct tare_counts *values, struct tare_counts **owner,
+	struct tare_err *err)
+{
+	if (!*into && owner)
+		return take_over(into, owner, err);
+	if (!*into && tare_counts_open(into, err))
+		return -1;
+	return tare_counts_merge(*into, values, err);
 }
 
 static int add_firsts(struct row_part *part, const struct row_values *values, struct tare_err *err)
@@ -169,23 +215,23 @@ static int add_firsts(struct row_part *part, const struct row_values *values, st
 	return 0;
 }
 
-int row_part_add(
-	struct row_part **part, const struct tare_row *row, const struct row_values *values, struct tare_err *err)
+int row_part_add(struct row_part **part, const struct tare_row *row, const struct row_values *values,
+	const struct row_tables *take, struct tare_err *err)
 {
-	if (!*part)
-		*part = new_part(row, values, err);
-	else
+	if (*part) {
 		row_merge(&(*part)->row, row);
-	if (!*part)
-		return -1;
+	} else {
+		*part = calloc(1, sizeof(**part));
+		if (!*part)
+			return tare_fail(err, TARE_E_SYSTEM, "out of memory for statistics");
+		(*part)->row = *row;
+	}
 	(*part)->rounds++;
-	if (values->steps && !(*part)->steps && tare_counts_open(&(*part)->steps, err))
-		return -1;
-	if (values->steps && tare_counts_merge((*part)->steps, values->steps, err))
-		return -1;
 	if (values->first_count && add_firsts(*part, values, err))
 		return -1;
-	return tare_counts_merge((*part)->counts, values->counts, err);
+	if (values->steps && add_counts(&(*part)->steps, values->steps, take ? take->steps : NULL, err))
+		return -1;
+	return add_counts(&(*part)->counts, values->counts, take ? take->counts : NULL, err);
 }
 
 static bool same_target(const struct row_group *a, const struct row_group *b)
@@ -203,7 +249,7 @@ static int merge_span(struct row_list *list, const struct tare_rules *rules, con
 		const struct row_part *part = groups[i].part[span];
 		if (part && same_target(&groups[first], &groups[i])) {
 			struct row_values values = row_values_of(part);
-			failed = row_part_add(&sum, &part->row, &values, err);
+			failed = row_part_add(&sum, &part->row, &values, NULL, err);
 		}
 	}
 	if (sum && !failed) {

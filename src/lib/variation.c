@@ -54,10 +54,10 @@ int tare_ipdv_add(struct tare_counts *counts, const int64_t *values_ns, size_t c
 int tare_ipdv_of(struct tare_counts *counts, const struct tare_series *series, enum tare_span span, size_t first,
 	struct tare_err *err)
 {
-	int64_t values_ns[SERIES_BLOCK], steps_ns[SERIES_BLOCK], before = TARE_NO_TIME;
+	int64_t scratch_ns[SERIES_BLOCK], steps_ns[SERIES_BLOCK], before = TARE_NO_TIME;
 	for (size_t at = first; at < series->count; at += SERIES_BLOCK) {
 		size_t block = series->count - at < SERIES_BLOCK ? series->count - at : SERIES_BLOCK;
-		tare_span_values(series, span, at, block, values_ns);
+		const int64_t *values_ns = series_block(series, span, at, block, scratch_ns);
 		steps_of(values_ns, block, before, steps_ns);
 		before = values_ns[block - 1];
 		if (tare_counts_add(counts, steps_ns, block, err))
