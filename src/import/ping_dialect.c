@@ -53,12 +53,10 @@ static void take_payload(struct slice number, struct ping_line *line)
 /* "PING host (address) 56(84) bytes of data.", with ':' behind the address on BSD, macOS and BusyBox. */
 static bool read_ping_header(const char *text, size_t bytes, struct ping_line *line)
 {
-	const char *end = text + bytes, *at = text + 5;
 	if (bytes < 5 || strncmp(text, "PING ", 5) != 0)
 		return false;
-	size_t host = 0;
-	while (at + host < end && at[host] != ' ' && at[host] != '(')
-		host++;
+	const char *end = text + bytes, *at = text + 5;
+	size_t host = strcspn(at, " (");
 	const char *open = memchr(at, '(', (size_t)(end - at));
 	const char *close = open ? memchr(open, ')', (size_t)(end - open)) : NULL;
 	if (!host || !close)
