@@ -92,12 +92,13 @@ enum tare_flag {
 	TARE_FLAG_IMPOSSIBLE = 1 << 4,   /* a stamp broke the order of stages beyond the axis error and was dropped */
 	TARE_FLAG_CLOCK_STEP = 1 << 5,   /* the wall clock was stepped nearby: wall-clock stamps dropped */
 	TARE_FLAG_TRUNCATED = 1 << 6,    /* control data of the receive call was cut */
-	TARE_FLAG_INJECTED = 1 << 7,     /* the responder says it held this one on purpose */
+	TARE_FLAG_INJECTED = 1 << 7,     /* this one was held or disturbed on purpose */
 	TARE_FLAG_SKIPPED = 1 << 8,      /* slot skipped by --on-late skip */
 	TARE_FLAG_BATCHED = 1 << 9,      /* shares its USER_TX with the request before it */
 	TARE_FLAG_DUPLICATED = 1 << 10,  /* at least one more answer came */
 	TARE_FLAG_REORDERED = 1 << 11,   /* answered after a later request (RFC 4737 type-P-reordered) */
 	TARE_FLAG_GUESSED = 1 << 12,     /* the error message carried no payload: oldest open request taken */
+	TARE_FLAG_INJECTING = 1 << 13,   /* sender or responder injects faults on purpose, into this request or others */
 };
 
 enum tare_cpu_place { TARE_CPU_TX, TARE_CPU_RX, TARE_CPU_PEER_RX, TARE_CPU_PEER_TX, TARE_CPU_PLACES };

@@ -21,6 +21,7 @@ struct echo_options {
 	uint64_t fifo_priority;
 	const char *allow;
 	int64_t limit_interval_ns;
+	const char *inject;
 };
 
 static const struct option echo_options[] = {
@@ -60,6 +61,11 @@ static const struct option echo_options[] = {
 		.help = "answer no source more often, after a tenth of a second's worth at once; loopback is never "
 			"limited",
 		.offset = OPTION_AT(struct echo_options, limit_interval_ns)},
+	{.name = "inject",
+		.type = OPTION_TEXT,
+		.metavar = "FAULTS",
+		.help = "stamp: faults on purpose, as 'delay 2ms every 1000, drop 1%, stop 50ms at 3000'",
+		.offset = OPTION_AT(struct echo_options, inject)},
 	{.name = "json",
 		.type = OPTION_FLAG,
 		.help = "print the counts as JSON",
@@ -131,6 +137,7 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 		.light = options->light && !options->strict,
 		.allow = options->allow,
 		.limit_interval_ns = options->limit_interval_ns,
+		.inject = options->inject,
 	};
 	AUTO_CLEANUP(echo_end) struct echo *echo = NULL;
 	sigset_t signals;
@@ -144,6 +151,8 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 	if (echo_start(echo, err) < 0 || caps_keep_only(NULL, 0, err) < 0)
 		return -1;
 	print_places(cli, echo);
+	if (options->inject)
+		cli_warn(cli, "faults are injected on purpose: %s", options->inject);
 	while (sigwait(&signals, &signal_number) != 0)
 		continue;
 	echo_stop(echo);

@@ -22,7 +22,7 @@ struct run_config {
 	struct option_cpus cpus;
 	bool spin, append, json, csv, quiet, ipv4, ipv6, all_spans;
 	int stamps, on_late;
-	const char *output, *label;
+	const char *output, *label, *inject;
 };
 
 static const struct option_choice stamps_choices[] = {
@@ -53,6 +53,7 @@ static const struct option run_options[] = {
 	{"on-late", 0, OPTION_CHOICE, "POLICY", "send", "what becomes of a slot that was missed", AT(on_late), 0, 0, late_choices},
 	{"jitter", 0, OPTION_DURATION, "TIME", NULL, "moves each due time by up to this much either way", AT(jitter_ns), 0, 3600e9, NULL},
 	{"seed", 0, OPTION_COUNT, "N", NULL, "of phase and jitter; drawn and recorded otherwise", AT(seed), 1, 9.2e18, NULL},
+	{"inject", 0, OPTION_TEXT, "FAULTS", NULL, "hold the sender up on purpose, as 'delay 2ms every 1000, stop 50ms at 3000'", AT(inject), 0, 0, NULL},
 	{"ipv4", '4', OPTION_FLAG, NULL, NULL, "resolve names to IPv4 only", AT(ipv4), 0, 0, NULL},
 	{"ipv6", '6', OPTION_FLAG, NULL, NULL, "resolve names to IPv6 only", AT(ipv6), 0, 0, NULL},
 	{"output", 'o', OPTION_TEXT, "FILE", NULL, "recording to make; without it nothing is kept", AT(output), 0, 0, NULL},
@@ -128,6 +129,7 @@ static struct session_config session_config_of(const struct run_config *config, 
 		.spin = config->spin,
 		.seed = config->seed,
 		.label = config->label,
+		.inject = config->inject,
 		.output = config->output,
 		.append = config->append,
 		.tool = cli_version(),
@@ -177,6 +179,8 @@ static int run_session(struct cli *cli, const struct session_config *config, con
 		announce(cli, config, session);
 	else
 		events.progress = NULL;
+	if (config->inject)
+		cli_warn(cli, "the sender holds itself up on purpose: %s", config->inject);
 	int status = session_run(session, &events, &end, err);
 	struct tare_err failure = {0};
 	if (status < 0) {

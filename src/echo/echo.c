@@ -42,6 +42,7 @@ struct worker {
 struct echo {
 	struct arena *arena;
 	struct answer_rules *rules;
+	struct inject_plan *inject; /* NULL: none */
 	struct listener *listeners;
 	struct worker *workers;
 	size_t listener_count, worker_count;
@@ -121,6 +122,10 @@ static int open_listeners(struct echo *echo, const struct echo_config *config, s
 		echo->listener_count = i + 1;
 		if (listener_open(listener, config->urls[i], err) < 0)
 			return -1;
+		if (echo->inject && listener->kind != LISTENER_STAMP)
+			return tare_fail(err, TARE_E_USAGE,
+				"--inject: the replies of %s cannot say that faults are injected; take stamp://",
+				listener->url);
 		source_port_refuse(&echo->rules->refused_ports, listener->port);
 		stamps |= listener->kernel_stamps;
 	}
@@ -141,6 +146,13 @@ static int take_worker(struct echo *echo, const struct echo_config *config, stru
 	if (!worker->server.packet || !worker->listeners || !worker->polled ||
 		(config->limit_interval_ns > 0 && !worker->server.limit))
 		return tare_fail(err, TARE_E_SYSTEM, "no memory for %zu listeners", config->url_count);
+	if (echo->inject) {
+		struct disturb *disturb = ARENA_ARRAY(echo->arena, struct disturb, 1);
+		worker->server.disturb = disturb;
+		if (!disturb || !(disturb->packet = ARENA_ARRAY(echo->arena, uint8_t, SERVE_ROOM)))
+			return tare_fail(err, TARE_E_SYSTEM, "no memory for faults");
+		disturb->plan = echo->inject;
+	}
 	if (worker->server.limit)
 		source_limit_open(worker->server.limit, config->limit_interval_ns);
 	worker->server.error_estimate = answer_error_estimate();
@@ -174,8 +186,10 @@ static int fill(struct echo *echo, const struct echo_config *config, struct tare
 	size_t workers = workers_for(config), listeners = config->url_count;
 	size_t per_worker = sizeof(struct worker) + SERVE_ROOM + sizeof(struct source_limit) +
 			    listeners * (sizeof(struct listener *) + sizeof(struct pollfd));
-	size_t bytes = sizeof(struct answer_rules) + listeners * sizeof(struct listener) + workers * per_worker;
-	if (arena_open(bytes + (4 + 5 * workers) * 64, ARENA_PREFAULT | ARENA_LOCK, &echo->arena, err) < 0)
+	if (config->inject)
+		per_worker += sizeof(struct disturb) + SERVE_ROOM;
+	size_t bytes = sizeof(struct answer_rules) + sizeof(struct inject_plan) + listeners * sizeof(struct listener) + workers * per_worker;
+	if (arena_open(bytes + (5 + 7 * workers) * 64, ARENA_PREFAULT | ARENA_LOCK, &echo->arena, err) < 0)
 		return -1;
 	echo->rules = ARENA_ARRAY(echo->arena, struct answer_rules, 1);
 	echo->listeners = ARENA_ARRAY(echo->arena, struct listener, listeners);
@@ -187,6 +201,13 @@ static int fill(struct echo *echo, const struct echo_config *config, struct tare
 	source_ports_usual(&echo->rules->refused_ports);
 	if (config->allow && source_allow_parse(config->allow, &echo->rules->allow, err) < 0)
 		return -1;
+	if (config->inject) {
+		echo->inject = ARENA_ARRAY(echo->arena, struct inject_plan, 1);
+		if (!echo->inject)
+			return tare_fail(err, TARE_E_SYSTEM, "no memory for faults");
+		if (inject_parse(config->inject, INJECT_RESPONDER, echo->inject, err) < 0)
+			return -1;
+	}
 	if (open_listeners(echo, config, err) < 0)
 		return -1;
 	return deal(echo, config, err);

@@ -35,6 +35,8 @@ struct echo_config {
 	 * worth may come at once. Loopback is never limited. Counted per thread.
 	 */
 	int64_t limit_interval_ns;
+	/* Faults on purpose (cause/inject.h); NULL: none. stamp:// only, as a plain echo cannot say so in its replies. */
+	const char *inject;
 };
 
 /* What happened on one listener. */

@@ -130,11 +130,29 @@ static void send_stamp(
 {
 	int cpu = cpu_current();
 	clock_real now = clock_real_now();
-	stamp_reflect_sent(server->packet, made, stamp_ntp_of_real(now.ns), now.ns, cpu);
+	stamp_reflect_sent(message->msg_iov->iov_base, made, stamp_ntp_of_real(now.ns), now.ns, cpu);
 	count_sent(listener, sendmsg(listener->fd, message, MSG_DONTWAIT));
 	if (made->peer_at == 0)
 		count_one(&listener->foreign);
 	renew_estimate(server, now);
+}
+
+/* The same with faults on purpose: a reply may not leave, leave twice, or leave behind the next one. */
+static void send_disturbed(
+	struct server *server, struct listener *listener, struct msghdr *message, const struct stamp_made *made)
+{
+	struct inject_due due;
+	struct disturb *disturb = server->disturb;
+	disturb_reply(disturb, server->packet, made, &due);
+	if (due.drop || (due.reorder && disturb_keep(disturb, message, made)))
+		return;
+	send_stamp(server, listener, message, made);
+	if (due.duplicate)
+		sendmsg(listener->fd, message, MSG_DONTWAIT);
+	if (!disturb->kept)
+		return;
+	disturb->kept = false;
+	send_stamp(server, listener, &disturb->message, &disturb->made);
 }
 
 static int serve_full(struct server *server, struct listener *listener, int receive_flags)
@@ -168,7 +186,9 @@ static int serve_full(struct server *server, struct listener *listener, int rece
 		return 1;
 	part.iov_len = made.bytes;
 	message.msg_flags = 0;
-	if (listener->kind == LISTENER_STAMP)
+	if (listener->kind == LISTENER_STAMP && server->disturb)
+		send_disturbed(server, listener, &message, &made);
+	else if (listener->kind == LISTENER_STAMP)
 		send_stamp(server, listener, &message, &made);
 	else
 		count_sent(listener, sendmsg(listener->fd, &message, MSG_DONTWAIT));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The hot path: one datagram in, one out. Private to this folder. */
 #pragma once
+#include "echo/disturb.h"
 #include "echo/listener.h"
 
 /* Larger than any UDP datagram, so none is ever cut. */
@@ -10,6 +11,7 @@ enum { SERVE_ROOM = 65536 };
 struct server {
 	const struct answer_rules *rules;
 	struct source_limit *limit; /* NULL: none */
+	struct disturb *disturb;    /* faults on purpose; NULL: none */
 	uint8_t *packet;            /* SERVE_ROOM octets */
 	uint16_t error_estimate;
 	int64_t estimate_until_ns;  /* CLOCK_REALTIME */

@@ -43,6 +43,8 @@ void probe_answer(struct probe_target *target, const struct probe_reply *reply)
 		sample->flags |= TARE_FLAG_TRUNCATED;
 	if (reply->injected)
 		sample->flags |= TARE_FLAG_INJECTED;
+	if (reply->injecting)
+		sample->flags |= TARE_FLAG_INJECTING;
 	if (reply->number + 1 < target->highest_answered) {
 		sample->flags |= TARE_FLAG_REORDERED;
 		raw_increase(&target->counters->reordered, 1);

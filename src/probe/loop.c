@@ -111,6 +111,8 @@ static bool send_due(struct loop *loop, struct probe_target *target, clock_mono 
 	unsigned count = count_due(target, now);
 	if (loop->round->on_late == PROBE_LATE_SKIP && count > 1)
 		count = skip_missed(target, count);
+	if (__builtin_expect(loop->round->hold != NULL, 0))
+		loop->round->hold(loop->round->hold_self, target, count);
 	return enter_sent(target, target->kind->send(target, target->next, count));
 }
 
@@ -265,7 +267,7 @@ static void begin(struct loop *loop)
  */
 static int64_t approach_ns_of(const struct loop *loop, const struct probe_target *target)
 {
-	if (!loop->round->spin || !target->kind->send_at)
+	if (!loop->round->spin || !target->kind->send_at || loop->round->hold)
 		return 0;
 	bool answered = target->next > 0 && target->samples[target->next - 1].user_rx_ns;
 	return answered && loop->round->target_count == 1 ? APPROACH_NS : loop->guard_ns;

@@ -100,7 +100,7 @@ struct probe_reply {
 	clock_real kernel_rx;
 	uint16_t cpu_rx;
 	bool cut;                     /* control data was truncated */
-	bool injected;
+	bool injected, injecting;     /* the peer disturbed this reply on purpose; does so with some */
 	bool has_peer;
 	int64_t peer_rx_ns, peer_user_ns, peer_tx_ns;
 	uint16_t cpu_peer_rx, cpu_peer_tx;
@@ -130,6 +130,12 @@ struct probe_round {
 	bool spin;
 	struct probe_readings readings;
 	const atomic_bool *stop;        /* set by others: end at once */
+	/*
+	 * Holds back requests [target->next, + count), which are due, on purpose; true when it did and time has
+	 * passed. NULL, as in every real measurement: none.
+	 */
+	bool (*hold)(void *self, struct probe_target *target, unsigned count);
+	void *hold_self;
 	clock_mono ended;               /* filled by the loop */
 	bool stopped;                   /* filled: by `stop`, not by the end of the schedule */
 };
@@ -150,6 +156,7 @@ struct probe_sealing {
 	int64_t epoch_mono_ns, epoch_real_ns;
 	int64_t ended_mono_ns, timeout_ns;
 	unsigned stamps;                /* enum net_stamp asked for */
+	bool injecting;                 /* the sender held itself up on purpose */
 };
 /* Bytes of arena that sealing `slots` requests takes at most. */
 size_t probe_seal_bytes(uint64_t slots);

@@ -136,7 +136,7 @@ static int16_t cpu_of(uint16_t plus_one)
 static void seal_one(const struct probe_sealing *s, const struct columns *c, uint64_t i)
 {
 	const struct raw_sample *raw = &s->samples[i];
-	uint16_t flags = raw->flags;
+	uint16_t flags = raw->flags | (s->injecting ? TARE_FLAG_INJECTING : 0);
 	c->fate[i] = (uint8_t)fate_of(s, raw);
 	c->at[TARE_STAGE_DUE][i] = on_axis(s, raw->due_ns);
 	c->at[TARE_STAGE_USER_TX][i] = on_axis(s, raw->user_tx_ns);

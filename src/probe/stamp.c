@@ -52,6 +52,7 @@ static void peer_of_tlv(const struct stamp_peer *peer, struct probe_reply *reply
 {
 	reply->has_peer = true;
 	reply->injected = peer->valid & STAMP_VALID_INJECTED;
+	reply->injecting = peer->valid & STAMP_VALID_INJECTING;
 	reply->peer_rx_ns = peer->valid & STAMP_VALID_KERNEL_RX ? peer->kernel_rx_ns : 0;
 	reply->peer_user_ns = peer->valid & STAMP_VALID_USER_RX ? peer->user_rx_ns : 0;
 	reply->peer_tx_ns = peer->valid & STAMP_VALID_USER_TX ? peer->user_tx_ns : 0;

@@ -240,8 +240,11 @@ static void say_flags(const struct saying *say, const struct stat_note *note)
 		"requests lie at a step of the wall clock: their kernel stamps were dropped");
 	say_count(say, flagged(note, TARE_FLAG_TRUNCATED), "reply came with its control data cut",
 		"replies came with their control data cut");
-	say_count(say, flagged(note, TARE_FLAG_INJECTED), "request was held by the responder on purpose",
-		"requests were held by the responder on purpose");
+	if (flagged(note, TARE_FLAG_INJECTING))
+		report_sentence(say->out, say->width,
+			"faults were injected on purpose: this round shows them, not the system.");
+	say_count(say, flagged(note, TARE_FLAG_INJECTED), "request was held or disturbed on purpose",
+		"requests were held or disturbed on purpose");
 	say_count(say, flagged(note, TARE_FLAG_GUESSED),
 		"error message named no request: the oldest open one was taken",
 		"error messages named no request: the oldest open ones were taken");

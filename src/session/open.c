@@ -96,6 +96,11 @@ static int check_config(const struct session_config *config, uint64_t *ret_slots
 	return 0;
 }
 
+static int read_faults(struct session *session, struct tare_err *err)
+{
+	return session->config.inject ? inject_parse(session->config.inject, INJECT_SENDER, &session->inject, err) : 0;
+}
+
 static int open_signals(struct session *session, struct tare_err *err)
 {
 	sigset_t set;
@@ -152,7 +157,7 @@ static int open_recording(struct session *session, struct tare_err *err)
 
 static int open_all(struct session *session, struct tare_err *err)
 {
-	if (arena_open(65536, 0, &session->names, err) < 0 || open_signals(session, err) < 0)
+	if (arena_open(65536, 0, &session->names, err) < 0 || read_faults(session, err) < 0 || open_signals(session, err) < 0)
 		return -1;
 	if (session->config.stamps >= PROBE_STAMPS_KERNEL)
 		session->keeper = net_keeper_open();

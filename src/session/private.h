@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "cause/inject.h"
 #include "session/session.h"
 #include "session/spool.h"
 
@@ -47,6 +48,7 @@ struct session {
 	struct probe_target probes[SPOOL_TARGETS_MAX];
 	struct probe_target *probe_list[SPOOL_TARGETS_MAX];
 	int keeper;
+	struct inject_plan inject;      /* count 0: nothing */
 
 	struct tare_run run;
 	struct arena *names;            /* strings of the run */

@@ -31,6 +31,7 @@ static struct spool_header plan_round(struct session *session)
 		.timeout_ns = config->timeout_ns,
 		.number = session->round_number,
 		.warmup = config->warmup,
+		.injecting = session->inject.count > 0,
 	};
 	snprintf(plan.label, sizeof plan.label, "%s", config->label ? config->label : "");
 	for (size_t i = 0; i < session->target_count; i++)
@@ -59,6 +60,24 @@ static void prepare_targets(struct session *session)
 	}
 }
 
+/* In the measuring thread, with the first request due: what befalls the batch that is about to leave. */
+static bool hold(void *self, struct probe_target *target, unsigned count)
+{
+	const struct inject_plan *plan = self;
+	bool held = false;
+	for (uint64_t number = target->next; number < target->next + count; number++) {
+		struct raw_sample *sample = &target->samples[number];
+		struct inject_due due;
+		/* a batch that the kernel did not take comes by again */
+		if (sample->flags & TARE_FLAG_INJECTED || !inject_at(plan, number, number, &due))
+			continue;
+		sample->flags |= TARE_FLAG_INJECTED;
+		inject_hold(&due);
+		held = true;
+	}
+	return held;
+}
+
 static struct probe_round round_of(struct session *session)
 {
 	return (struct probe_round){
@@ -72,6 +91,8 @@ static struct probe_round round_of(struct session *session)
 			.room = session->spool.header->readings_room,
 			.count = &session->spool.header->readings_count},
 		.stop = &session->stop,
+		.hold = session->inject.count ? hold : NULL,
+		.hold_self = &session->inject,
 	};
 }
 

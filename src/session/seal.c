@@ -96,6 +96,7 @@ static int seal_targets(const struct sealing_of_spool *s, const struct tare_axis
 			.ended_mono_ns = s->ended_mono_ns,
 			.timeout_ns = spool->header->timeout_ns,
 			.stamps = spool->header->stamps[i],
+			.injecting = spool->header->injecting != 0,
 		};
 		job->records[i] = (struct tare_record){.run = s->run, .target = &s->targets[i], .round = &job->round};
 		if (probe_seal(&sealing, job->arena, &job->records[i], err) < 0)
@@ -126,6 +127,8 @@ int session_seal(const struct sealing_of_spool *s, struct writer_job **ret_job, 
 	job->round = round_of(s, job->arena);
 	job->round.axis_error_ns = tare_axis_error_ns(&axis);
 	add_steps(job, &axis, s->run->epoch_mono_ns);
+	if (s->spool->header->injecting)
+		add_event(job, job->round.first_due_ns, "injected", "the sender holds itself up on purpose");
 	if (seal_targets(s, &axis, job, err) < 0) {
 		writer_job_free(job, false);
 		return -1;

@@ -30,6 +30,7 @@ struct session_config {
 	int cpu, fifo;             /* -1 and 0: not asked */
 	bool spin;
 	uint64_t seed;             /* 0: drawn */
+	const char *inject;        /* holds of our own on purpose (cause/inject.h); NULL: none */
 	const char *label;
 	const char *output;        /* NULL: nothing is kept */
 	bool append;

@@ -18,7 +18,7 @@
 #include "probe/probe.h"
 #include "tare/run.h"
 
-enum { SPOOL_VERSION = 1, SPOOL_TARGETS_MAX = 64, SPOOL_LABEL_BYTES = 256, SPOOL_PATH_BYTES = 256 };
+enum { SPOOL_VERSION = 2, SPOOL_TARGETS_MAX = 64, SPOOL_LABEL_BYTES = 256, SPOOL_PATH_BYTES = 256 };
 
 struct spool_header {
 	char magic[8]; /* "tarespl\0" */
@@ -28,6 +28,7 @@ struct spool_header {
 	uint64_t seed;
 	int64_t first_due_ns, interval_ns, phase_ns, jitter_ns, timeout_ns; /* first due: CLOCK_MONOTONIC */
 	uint32_t number, warmup;
+	uint32_t injecting, reserved;             /* the sender holds itself up on purpose */
 	uint32_t stamps[SPOOL_TARGETS_MAX];       /* enum net_stamp asked for */
 	char label[SPOOL_LABEL_BYTES];
 	_Atomic uint64_t readings_count;

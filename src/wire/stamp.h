@@ -12,8 +12,8 @@
  *   6 u16 CPU at receive   8 u16 CPU at send  10 u16 CPU of the interrupt (SO_INCOMING_CPU)
  *  12 u64 kernel receive  20 u64 user receive 28 u64 user send   (CLOCK_REALTIME ns)
  * Valid mask: bit 0 kernel receive, 1 user receive, 2 user send, 3 CPU at
- * receive, 4 CPU at send, 5 CPU of the interrupt; bit 7: this reply was delayed,
- * dropped around or otherwise injected on purpose.
+ * receive, 4 CPU at send, 5 CPU of the interrupt; 6: this responder injects
+ * faults on purpose; 7: and did so with this reply.
  */
 #pragma once
 #include <stdbool.h>
@@ -44,6 +44,7 @@ enum {
 	STAMP_VALID_RX_CPU = 1 << 3,
 	STAMP_VALID_TX_CPU = 1 << 4,
 	STAMP_VALID_IRQ_CPU = 1 << 5,
+	STAMP_VALID_INJECTING = 1 << 6,
 	STAMP_VALID_INJECTED = 1 << 7,
 };
 
@@ -141,3 +142,5 @@ enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const str
 				 uint8_t *reply, size_t room, struct stamp_made *ret_made);
 /* Just before the send call: T3 and, where the reply has our TLV, time and CPU of the send; tx_cpu < 0: not known. */
 void stamp_reflect_sent(uint8_t *reply, const struct stamp_made *made, uint64_t t3_ntp, int64_t user_tx_ns, int tx_cpu);
+/* Says in our TLV that faults are injected; `here`: into this reply. */
+void stamp_reflect_injecting(uint8_t *reply, const struct stamp_made *made, bool here);

@@ -96,3 +96,9 @@ void stamp_reflect_sent(uint8_t *reply, const struct stamp_made *made, uint64_t 
 		value[PEER_VALID_AT] |= STAMP_VALID_TX_CPU;
 	}
 }
+
+void stamp_reflect_injecting(uint8_t *reply, const struct stamp_made *made, bool here)
+{
+	if (made->peer_at)
+		reply[made->peer_at + PEER_VALID_AT] |= STAMP_VALID_INJECTING | (here ? STAMP_VALID_INJECTED : 0);
+}

@@ -163,6 +163,68 @@ static void stamp(struct echo_config config, const char *host, const char *asked
 	echo_free(echo);
 }
 
+/* Opening fails, with this error code and this within its text. */
+static void open_fails(struct echo_config config, const char *url, enum tare_code code, const char *within)
+{
+	struct echo *echo = NULL;
+	const char *urls[1] = {url};
+	struct tare_err err = {0};
+	config.urls = urls;
+	config.url_count = url ? 1 : 0;
+	int status = echo_open(&config, &echo, &err);
+	OK(status == -1 && !echo && err.code == code && strstr(err.text, within), "%s: refused: %.*s",
+		url ? url : "no listener", FIRST_LINE(err));
+	echo_free(echo);
+}
+
+/* The number of the next reply, and what its TLV says of faults; UINT64_MAX when none comes within 2 s. */
+static uint64_t next_number(int fd, unsigned *ret_valid)
+{
+	uint8_t reply[256];
+	struct stamp_reply r = {0};
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	if (poll(&ready, 1, 2000) != 1)
+		return UINT64_MAX;
+	ssize_t got = recv(fd, reply, sizeof reply, 0);
+	if (got < 0 || !stamp_reply_read(reply, (size_t)got, COOKIE, &r) || !r.has_number)
+		return UINT64_MAX;
+	*ret_valid = r.peer.valid & (STAMP_VALID_INJECTING | STAMP_VALID_INJECTED);
+	return r.number;
+}
+
+static void injected(void)
+{
+	uint16_t port = free_port();
+	uint8_t request[200];
+	struct echo_config config = {.inject = "drop at 2, duplicate at 3, reorder at 4, delay 1us at 6"};
+	struct echo *echo = open_echo(config, "stamp://127.0.0.1", NULL, port, 0);
+	AUTO_FD fd = asker("127.0.0.1", port, 0);
+	if (!OK(echo && fd >= 0, "a responder that injects faults")) {
+		echo_free(echo);
+		return;
+	}
+	stamp_request_fill(request, 104, COOKIE, 77, 1);
+	for (uint64_t number = 1; number <= 6; number++) {
+		stamp_request_number(request, number, 1);
+		send(fd, request, 104, 0);
+	}
+	/* 2 is dropped, 3 comes twice, 4 behind 5 */
+	static const uint64_t expected[] = {1, 3, 3, 5, 4, 6};
+	size_t wrong = 0, unsaid = 0;
+	for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+		unsigned valid = 0;
+		wrong += next_number(fd, &valid) != expected[i];
+		bool hit = expected[i] == 3 || expected[i] == 4 || expected[i] == 6;
+		unsaid += valid != (STAMP_VALID_INJECTING | (hit ? STAMP_VALID_INJECTED : 0u));
+	}
+	IS_I64(wrong, 0, "dropped, duplicated and reordered as asked");
+	IS_I64(unsaid, 0, "every reply says that faults are injected, and those hit that they were");
+	echo_free(echo);
+	open_fails(config, "udp://127.0.0.1:7", TARE_E_USAGE, "--inject");
+	config.inject = "drop 1";
+	open_fails(config, "stamp://127.0.0.1:8", TARE_E_USAGE, "needs to know when");
+}
+
 static void reflectors(void)
 {
 	uint16_t port = free_port(), port2 = free_port();
@@ -186,20 +248,6 @@ static void reflectors(void)
 		IS_I64(counts.replies, 1, "one reply");
 		IS_STR(echo_place(echo, 1).listener, echo_counts(echo, 1).listener, "listeners are named");
 	}
-	echo_free(echo);
-}
-
-/* Opening fails, with this error code and this within its text. */
-static void open_fails(struct echo_config config, const char *url, enum tare_code code, const char *within)
-{
-	struct echo *echo = NULL;
-	const char *urls[1] = {url};
-	struct tare_err err = {0};
-	config.urls = urls;
-	config.url_count = url ? 1 : 0;
-	int status = echo_open(&config, &echo, &err);
-	OK(status == -1 && !echo && err.code == code && strstr(err.text, within), "%s: refused: %.*s",
-		url ? url : "no listener", FIRST_LINE(err));
 	echo_free(echo);
 }
 
@@ -289,6 +337,7 @@ int main(void)
 	} else {
 		SKIP(3, "no IPv6 here");
 	}
+	injected();
 	reflectors();
 	allow_and_names();
 	trouble();
