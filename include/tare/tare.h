@@ -5,16 +5,20 @@
  * Reading order: err.h (how failures are told), sample.h (what a sample is),
  * run.h (what surrounds it), stat.h (figures), interval.h and dependence.h (how
  * far they can be trusted), stalls.h, warmup.h, variation.h, modes.h, change.h
- * and rounds.h (what figures do not show), recording.h (files), axis.h (from
- * several clocks to one axis).
+ * and rounds.h (what figures do not show), effect.h (arithmetic of comparing
+ * rounds), verdict.h (did the change change it), calibration.h (what identical
+ * rounds differ by), recording.h (files), axis.h (from several clocks to one
+ * axis).
  *
  * The library opens no socket, prints nothing and never exits. All functions
  * may be called from any thread; one object is used by one thread at a time.
  */
 #pragma once
 #include "tare/axis.h"
+#include "tare/calibration.h"
 #include "tare/change.h"
 #include "tare/dependence.h"
+#include "tare/effect.h"
 #include "tare/err.h"
 #include "tare/interval.h"
 #include "tare/modes.h"
@@ -25,4 +29,5 @@
 #include "tare/stalls.h"
 #include "tare/stat.h"
 #include "tare/variation.h"
+#include "tare/verdict.h"
 #include "tare/warmup.h"
