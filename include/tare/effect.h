@@ -44,8 +44,6 @@ TARE_API struct tare_spread tare_spread_within(const double *values, const unsig
 TARE_API struct tare_spread tare_spread_successive(const double *values, size_t n);
 /* Largest difference between neighbouring rounds of the same arm: evidence beside s_r, never the gate. NAN without a pair. */
 TARE_API double tare_retest_largest(const double *values, const unsigned char *arms, size_t n);
-/* What two single rounds of one setting differ by in 5 % of cases (ISO 5725-6): t x sqrt 2 x s. Infinite degrees: 2.77 s. */
-TARE_API double tare_repeatability_limit(const struct tare_spread *spread, double level);
 /* True when `now` is larger than the calibrated spread allows: s^2 ratio above the F quantile at 0.99. */
 TARE_API bool tare_spread_exceeds(const struct tare_spread *now, const struct tare_spread *calibrated);
 

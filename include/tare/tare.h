@@ -9,6 +9,11 @@
  * rounds), verdict.h (did the change change it), calibration.h (what identical
  * rounds differ by), recording.h (files), axis.h (from several clocks to one
  * axis).
+ * run.h (what surrounds it), stat.h (figures), interval.h (how far they can be
+ * trusted), stalls.h, warmup.h and variation.h (what figures do not show),
+ * rounds.h (what only shows across rounds), effect.h (arithmetic of comparing
+ * rounds), verdict.h (did the change change it), calibration.h (what identical
+ * rounds differ by), recording.h (files), axis.h (from several clocks to one axis).
  *
  * The library opens no socket, prints nothing and never exits. All functions
  * may be called from any thread; one object is used by one thread at a time.

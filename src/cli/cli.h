@@ -49,3 +49,4 @@ extern const struct command command_run;
 extern const struct command command_echo;
 extern const struct command command_stat;
 extern const struct command command_export;
+extern const struct command command_compare;

@@ -24,6 +24,7 @@ static const struct command *const commands[] = {
 	&command_echo,
 	&command_stat,
 	&command_export,
+	&command_compare,
 	NULL,
 };
 

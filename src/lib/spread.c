@@ -48,15 +48,6 @@ double tare_retest_largest(const double *values, const unsigned char *arms, size
 	return largest;
 }
 
-double tare_repeatability_limit(const struct tare_spread *spread, double level)
-{
-	if (!(spread->degrees > 0))
-		return NAN;
-	double factor = isinf(spread->degrees) ? gsl_cdf_ugaussian_Pinv(0.5 + level / 2)
-					       : gsl_cdf_tdist_Pinv(0.5 + level / 2, spread->degrees);
-	return factor * M_SQRT2 * spread->s;
-}
-
 bool tare_spread_exceeds(const struct tare_spread *now, const struct tare_spread *calibrated)
 {
 	if (!(now->degrees > 0) || !(calibrated->degrees > 0))

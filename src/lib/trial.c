@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "tare/modes.h"
 #include "tare/verdict.h"
 
 struct tare_trials {
@@ -168,6 +169,19 @@ static void take_cpus(const struct tare_record *record, struct tare_trial *trial
 	}
 }
 
+/* Only modes that no CPU explains: those that one does are taken out by the CPU. */
+static int take_modes(const struct tare_record *record, struct tare_trial *trial, struct tare_err *err)
+{
+	struct tare_modes modes;
+	if (trial->row_count == 0)
+		return 0;
+	if (tare_modes_of_series(&record->series, trial->rows[0].span, trial->warmup, record->resolution_ns, &modes, err) < 0)
+		return -1;
+	if (modes.by == TARE_MODES_SHAPE && modes.count > 1)
+		trial->slow_share = modes.mode[modes.count - 1].share;
+	return 0;
+}
+
 static int fill(struct tare_trials *trials, const char *file, const struct tare_record *record, struct tare_trial *trial,
 	struct tare_err *err)
 {
@@ -192,7 +206,7 @@ static int fill(struct tare_trials *trials, const char *file, const struct tare_
 	if (take_rows(trials, record, trial, err) < 0 || take_slowest(record, trial, err) < 0)
 		return -1;
 	take_cpus(record, trial);
-	return 0;
+	return take_modes(record, trial, err);
 }
 
 int tare_trials_add(struct tare_trials *trials, unsigned char arm, const char *file, const struct tare_record *record,

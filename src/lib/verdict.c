@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "lib/verdict_private.h"
-#include "tare/interval.h"
+#include "tare/rounds.h"
 
 /* From here on a drift costs less than it may hide. */
 enum { DRIFT_ROUNDS = 8, FLIP_BLOCKS = 6 };
@@ -380,8 +380,7 @@ static int judge_values(const struct tare_trial *trials, struct judged *judged, 
 	int status = verdict->ordered ? fit_ordered(judged, verdict, rules, err) : fit_unordered(judged, verdict, rules, err);
 	if (status < 0)
 		return -1;
-	struct tare_spread spread = {verdict->s, verdict->degrees};
-	verdict->limit = tare_repeatability_limit(&spread, rules->level);
+	verdict->limit = verdict->degrees > 0 ? tare_repeatability_limit(verdict->s, verdict->degrees, rules->level) : NAN;
 	verdict->retest = tare_retest_largest(judged->fitted, judged->arms, judged->n);
 	settle_units(verdict);
 	verdict_climb(verdict);

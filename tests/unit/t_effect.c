@@ -54,9 +54,6 @@ static void test_spread(void)
 	struct tare_spread s = tare_spread_successive(drifting, 5);
 	is_near(s.s, .0170, .00005, "successive differences do not");
 	is_near(s.degrees, 2, 0, "2 (m - 1) / 3 degrees, rounded down");
-	struct tare_spread known = {.02236, INFINITY}, few = {.02236, 2};
-	is_near(tare_repeatability_limit(&known, .95), .062, .0005, "repeatability limit, normal");
-	is_near(tare_repeatability_limit(&few, .95), .136, .0005, "repeatability limit with 2 degrees");
 	OK(isnan(tare_spread_successive(drifting, 1).s), "one round has no spread");
 	struct tare_spread calibrated = {.02, 9}, larger = {.05, 6}, alike = {.03, 6};
 	OK(tare_spread_exceeds(&larger, &calibrated), "F gate: 6.25 is above F.99(6, 9) = 5.80");

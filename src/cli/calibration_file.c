@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which rounds of a calibration belong to what is measured now, and how far it
+ * can still be trusted: its age and the facts that differ are told, since a limit
+ * outlives the setting it was made under more often than not.
+ */
+#include "cli/calibration_file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "cli/trial_set.h"
+
+struct calibration_file {
+	struct tare_trials *rounds, *instrument;
+	struct tare_trial *sorted;      /* those with the key */
+	size_t count;
+	struct tare_trial *alone;       /* of the instrument */
+	size_t alone_count;
+};
+
+static int take_rounds(void *context, const struct tare_record *record)
+{
+	(void)context;
+	return strcmp(record->round->label ? record->round->label : "", CALIBRATION_INSTRUMENT) == 0 ? -1 : 0;
+}
+
+static int take_instrument(void *context, const struct tare_record *record)
+{
+	return take_rounds(context, record) < 0 ? 0 : -1;
+}
+
+static bool same_key(const struct tare_trial *one, const struct tare_trial *like)
+{
+	if (strcmp(one->kind, like->kind) != 0 || strcmp(one->url, like->url) != 0)
+		return false;
+	if (one->payload_bytes != like->payload_bytes || one->warmup != like->warmup)
+		return false;
+	return like->interval_ns <= 0 ||
+	       fabs((double)(one->interval_ns - like->interval_ns)) <= 0.005 * (double)like->interval_ns;
+}
+
+static void keep_key(struct calibration_file *file, const struct tare_trial *like)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < file->count; i++)
+		if (same_key(&file->sorted[i], like) && file->sorted[i].row_count)
+			file->sorted[kept++] = file->sorted[i];
+	file->count = kept;
+}
+
+static int read_file(const char *path, const struct tare_rules *rules, const struct tare_figure *figures,
+	size_t figure_count, const struct tare_trial *like, struct calibration_file *file, struct tare_err *err)
+{
+	const struct source_rules source_rules = {0};
+	size_t added;
+	if (tare_trials_open(rules, figures, figure_count, &file->rounds, err) < 0 ||
+		tare_trials_open(rules, figures, figure_count, &file->instrument, err) < 0 ||
+		trial_set_read(file->rounds, path, &source_rules, like ? like->url : NULL, take_rounds, NULL, &added, err) < 0 ||
+		trial_set_read(file->instrument, path, &source_rules, NULL, take_instrument, NULL, &added, err) < 0)
+		return -1;
+	file->sorted = trial_set_sorted(file->rounds, &file->count);
+	file->alone = trial_set_sorted(file->instrument, &file->alone_count);
+	if (!file->sorted || !file->alone)
+		return tare_fail_errno(err, ENOMEM, "cannot read '%s'", path);
+	if (like)
+		keep_key(file, like);
+	return 0;
+}
+
+static void say_age(const struct calibration_file *file, const char *path, const struct tare_trial *like, char *note,
+	size_t room)
+{
+	struct text text = {.bytes = note, .room = room};
+	int64_t last_ns = file->sorted[file->count - 1].at_ns;
+	text_add(&text, "calibration %s: %zu rounds", path, file->count);
+	if (file->count < TARE_CALIBRATION_ROUNDS)
+		text_add(&text, ", fewer than the %d it takes", TARE_CALIBRATION_ROUNDS);
+	if (last_ns == TARE_NO_TIME)
+		return;
+	double days = ((double)time(NULL) * 1e9 - (double)last_ns) / 86400e9;
+	if (days >= 2)
+		text_add(&text, ", %.0f days old", days);
+	if (like && strcmp(like->host, file->sorted[0].host) != 0)
+		text_add(&text, ", of another host: spreads of a host are its own");
+}
+
+int calibration_file_open(const char *path, const struct tare_rules *rules, const struct tare_figure *figures,
+	size_t figure_count, const struct tare_trial *like, struct calibration_file **ret_file, char *ret_note,
+	size_t note_room, struct tare_err *err)
+{
+	struct calibration_file *file = calloc(1, sizeof *file);
+	if (!file)
+		return tare_fail_errno(err, ENOMEM, "cannot read '%s'", path);
+	int status = read_file(path, rules, figures, figure_count, like, file, err);
+	if (status == 0 && file->count < 2) {
+		char rate[32] = "any rate";
+		if (like && like->interval_ns > 0)
+			format_rate(1e9 / (double)like->interval_ns, rate, sizeof rate);
+		status = tare_fail(err, TARE_E_USAGE,
+			"'%s' holds no calibration of %s at %s with %u bytes: tare calibrate %s -o %s makes one", path,
+			like ? like->url : "anything", rate, like ? like->payload_bytes : 0, like ? like->url : "TARGET", path);
+	}
+	if (status < 0) {
+		calibration_file_free(file);
+		return -1;
+	}
+	say_age(file, path, like, ret_note, note_room);
+	*ret_file = file;
+	return 0;
+}
+
+void calibration_file_free(struct calibration_file *file)
+{
+	if (!file)
+		return;
+	free(file->sorted);
+	free(file->alone);
+	tare_trials_free(file->rounds);
+	tare_trials_free(file->instrument);
+	free(file);
+}
+
+bool calibration_file_figure(const struct calibration_file *file, const struct tare_figure *figure,
+	struct tare_calibration *ret_calibration)
+{
+	return !tare_figure_is_count(figure) &&
+	       tare_calibration_of(file->sorted, file->count, figure, ret_calibration, NULL) == 0;
+}
+
+bool calibration_file_instrument(const struct calibration_file *file, const struct tare_figure *figure, double *ret_share)
+{
+	struct tare_calibration alone, whole;
+	if (file->alone_count < 2 || tare_calibration_of(file->alone, file->alone_count, figure, &alone, NULL) < 0 ||
+		tare_calibration_of(file->sorted, file->count, figure, &whole, NULL) < 0)
+		return false;
+	*ret_share = alone.sitting_ns.s / whole.centre_ns;
+	return true;
+}
+
+static int by_value(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+	return (a > b) - (a < b);
+}
+
+int64_t calibration_file_stall_limit_ns(const struct calibration_file *file)
+{
+	struct tare_figure median;
+	double *values = calloc(file->count ? file->count : 1, sizeof *values);
+	size_t n = 0;
+	int64_t limit_ns = TARE_NO_TIME;
+	if (!values)
+		return TARE_NO_TIME;
+	if (tare_figure_parse("p50", &median, NULL) == 0)
+		for (size_t i = 0; i < file->count; i++) {
+			double value = tare_trial_figure(&file->sorted[i], &median);
+			if (value > 0)
+				values[n++] = value;
+		}
+	/* the lower quartile of the rounds' medians lies in the lowest mode that a quarter of the rounds were in */
+	if (n) {
+		qsort(values, n, sizeof *values, by_value);
+		limit_ns = (int64_t)(10 * values[n / 4]);
+	}
+	free(values);
+	return limit_ns;
+}
+
+size_t calibration_file_rounds(const struct calibration_file *file)
+{
+	return file->count;
+}

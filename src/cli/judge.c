@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Judges all figures asked for and prints them. The calibration's spread goes in
+ * figure by figure; the doubts go against every figure alike.
+ */
+#include "cli/judge.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "cli/calibration_file.h"
+#include "cli/null_tally.h"
+
+/* Verdicts on 12 figures, with what they point to. */
+struct judged_all {
+	struct tare_verdict verdicts[FIGURES_MAX];
+	struct calibration_file *calibration;
+	char order[256], calibration_note[256], tally_note[256];
+};
+
+static int judge_figure(struct judging *judging, const struct tare_trial *trials, size_t count, size_t i,
+	struct judged_all *all, struct tare_err *err)
+{
+	const struct question *question = judging->question;
+	struct tare_calibration calibration;
+	struct tare_spread spread;
+	struct tare_verdict_rules rules = {
+		.level = 0.95,
+		.margin_share = question->margin_share,
+		.margin_ns = question->margin_ns,
+		.name_a = judging->name_a,
+		.name_b = judging->name_b,
+	};
+	if (all->calibration && calibration_file_figure(all->calibration, &question->figures[i], &calibration)) {
+		spread = question->margin_share > 0 ? calibration.sitting : calibration.sitting_ns;
+		rules.calibrated = &spread;
+	}
+	return tare_verdict_of(trials, count, &question->figures[i], &rules, &all->verdicts[i], err);
+}
+
+/* The order as it was, when nobody planned one. */
+static const char *order_of(const struct judging *judging, const struct tare_trial *trials, size_t count,
+	const struct tare_verdict *primary, struct judged_all *all)
+{
+	if (judging->order)
+		return judging->order;
+	if (!primary->ordered || count >= sizeof all->order)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		all->order[i] = trials[i].arm ? 'B' : 'A';
+	all->order[count] = '\0';
+	return all->order;
+}
+
+/* A margin finer than three times the instrument's own scatter is a question it cannot answer. */
+static void doubt_margin(struct judging *judging, const struct judged_all *all)
+{
+	const struct question *question = judging->question;
+	double share;
+	if (!all->calibration || !calibration_file_instrument(all->calibration, &question->figures[0], &share))
+		return;
+	double margin = question->margin_share > 0 ? question->margin_share : 0;
+	if (margin > 0 && margin < 3 * share)
+		tare_reason(&judging->reasons, "the margin of %.2g %% is below 3 x the instrument's own %.2g %%", 100 * margin,
+			100 * share);
+}
+
+static int judge_all(struct judging *judging, const struct tare_trial *trials, size_t count, struct judged_all *all,
+	struct tare_err *err)
+{
+	const struct question *question = judging->question;
+	for (size_t i = 0; i < question->count; i++)
+		if (judge_figure(judging, trials, count, i, all, err) < 0)
+			return -1;
+	tare_trials_doubts(trials, count, &question->figures[0], &judging->reasons);
+	doubt_margin(judging, all);
+	tare_verdicts_adjust(all->verdicts, question->count, 0.95);
+	for (size_t i = 0; i < question->count && judging->reasons.count; i++)
+		tare_verdict_invalidate(&all->verdicts[i], judging->reasons.text[0]);
+	return 0;
+}
+
+/* A null comparison is a success unless it finds something. */
+static int exit_of(const struct judging *judging, const struct tare_verdict *primary)
+{
+	if (!judging->options->null)
+		return tare_verdict_exit(primary);
+	return primary->kind == TARE_VERDICT_INVALID ? 4 : primary->kind == TARE_VERDICT_EFFECT ? 1 : 0;
+}
+
+static int open_calibration(struct judging *judging, const struct tare_trial *trials, size_t count, struct judged_all *all,
+	struct tare_err *err)
+{
+	if (!judging->options->calibration)
+		return 0;
+	return calibration_file_open(judging->options->calibration, &judging->question->rules, judging->question->figures,
+		judging->question->count, &trials[count - 1], &all->calibration, all->calibration_note,
+		sizeof all->calibration_note, err);
+}
+
+static void judged_all_free(struct judged_all *all)
+{
+	calibration_file_free(all->calibration);
+	free(all);
+}
+
+int judge_trials(struct cli *cli, struct judging *judging, const struct tare_trial *trials, size_t count,
+	struct tare_verdict *ret_primary, struct tare_err *err)
+{
+	const struct question *question = judging->question;
+	struct judged_all *all = calloc(1, sizeof *all);
+	if (!all)
+		return tare_fail_errno(err, ENOMEM, "cannot compare rounds");
+	if (tare_trials_check(trials, count, &question->figures[0], err) < 0 ||
+		open_calibration(judging, trials, count, all, err) < 0 ||
+		judge_all(judging, trials, count, all, err) < 0) {
+		judged_all_free(all);
+		return -1;
+	}
+	struct comparison comparison = {
+		.command = cli->options->command,
+		.verdicts = all->verdicts,
+		.count = question->count,
+		.order = order_of(judging, trials, count, &all->verdicts[0], all),
+		.seed = judging->seed,
+		.rate = trials[0].rate_asked,
+		.stall_limit_ns = judging->stall_limit_ns,
+		.reasons = &judging->reasons,
+		.exit = exit_of(judging, &all->verdicts[0]),
+	};
+	comparison_note(&comparison, all->calibration_note);
+	for (size_t i = 0; i < judging->note_count; i++)
+		comparison_note(&comparison, judging->notes[i]);
+	if (judging->options->null) {
+		struct tare_err why = {0};
+		if (null_tally_add(&all->verdicts[0], all->tally_note, sizeof all->tally_note, &why) < 0)
+			cli_warn(cli, "the tally of null verdicts could not be kept: %s", why.text);
+		comparison_note(&comparison, all->tally_note);
+	}
+	const struct format *format = judging->options->json ? &format_json : judging->options->csv ? &format_csv : &format_text;
+	int status = comparison_print(cli->out, cli->columns, format, &comparison, err);
+	if (ret_primary)
+		*ret_primary = all->verdicts[0];
+	judged_all_free(all);
+	return status < 0 ? -1 : comparison.exit;
+}

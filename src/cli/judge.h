@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From trials to a printed verdict and an exit status; the same for rounds just
+ * measured and for rounds from files.
+ */
+#pragma once
+#include "cli/cli.h"
+#include "cli/verdict_options.h"
+#include "report/verdict_view.h"
+
+struct judging {
+	const struct verdict_options *options;
+	const struct question *question;
+	const char *name_a, *name_b;       /* NULL: A and B */
+	const char *order;                 /* as planned; NULL: as found when interleaved */
+	uint64_t seed;
+	int64_t stall_limit_ns;
+	struct tare_reasons reasons;       /* what the caller found wrong: settings that moved */
+	const char *notes[COMPARISON_NOTES_MAX];
+	size_t note_count;
+};
+
+/* Prints and returns the exit status, -1 on failure. *ret_primary, which may be NULL, is the deciding verdict. */
+int judge_trials(struct cli *cli, struct judging *judging, const struct tare_trial *trials, size_t count,
+	struct tare_verdict *ret_primary, struct tare_err *err) TARE_MUST_USE;
