@@ -20,6 +20,7 @@ struct cli {
 	bool out_tty, note_tty;
 	bool colour; /* a terminal, and neither NO_COLOR nor TERM=dumb */
 	int columns;
+	bool monitoring; /* failures exit 3 (UNKNOWN) */
 	const struct option_set *options; /* the command's options and where each value came from */
 	int argc;                         /* the whole command line as it was given, for the recording */
 	const char *const *argv;
@@ -37,6 +38,7 @@ struct command {
 	const char *examples;         /* whole lines, each indented by two spaces */
 	const struct option *options; /* ends with name == NULL */
 	size_t config_bytes;
+	bool monitoring;              /* exits 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN, for its own errors too */
 	int (*run)(struct cli *cli, void *config, int operand_count, char **operands, struct tare_err *err);
 };
 
@@ -50,3 +52,4 @@ extern const struct command command_echo;
 extern const struct command command_stat;
 extern const struct command command_export;
 extern const struct command command_compare;
+extern const struct command command_inspect;

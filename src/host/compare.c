@@ -130,7 +130,7 @@ int host_comparison_round(struct host_comparison *comparison, char arm, unsigned
 
 /* ---- one key ---- */
 
-enum state { NOT_THERE, NOT_READ, HAS_VALUE };
+enum state { NOT_THERE, NOT_TRIED, NOT_READ, HAS_VALUE };
 
 static enum state look(const struct host_snapshot *snapshot, const char *key, const char **ret_value)
 {
@@ -139,7 +139,7 @@ static enum state look(const struct host_snapshot *snapshot, const char *key, co
 	if (!fact || fact->status == HOST_ABSENT || fact->status == HOST_UNSUPPORTED)
 		return NOT_THERE;
 	if (fact->status != HOST_OK)
-		return NOT_READ;
+		return fact->status == HOST_SKIPPED ? NOT_TRIED : NOT_READ;
 	*ret_value = fact->value;
 	return HAS_VALUE;
 }
@@ -152,7 +152,7 @@ static bool same(const char *one, const char *other)
 /* What a key was over all rounds: a value in each arm, or that it was unsteady or unreadable somewhere. */
 struct history {
 	const char *value[2];
-	bool seen[2], unsteady, unreadable, there;
+	bool seen[2], unsteady, unreadable, untried, there;
 	char note[200];
 };
 
@@ -166,9 +166,10 @@ static struct history history_of(const struct host_comparison *comparison, const
 		for (size_t moment = 0; moment < 2; moment++) {
 			const char *value;
 			enum state state = look(round->snapshot[moment], key, &value);
-			history.there |= state != NOT_THERE;
+			history.there |= state == NOT_READ || state == HAS_VALUE;
 			history.unreadable |= state == NOT_READ;
-			if (state == NOT_READ)
+			history.untried |= state == NOT_TRIED;
+			if (state == NOT_READ || state == NOT_TRIED)
 				continue;
 			if (moment == 1 && !same(first, value) && !history.unsteady) {
 				history.unsteady = true;
@@ -186,6 +187,7 @@ static struct history history_of(const struct host_comparison *comparison, const
 			first = value;
 		}
 	}
+	history.unreadable |= history.untried && history.there;
 	return history;
 }
 

@@ -20,6 +20,11 @@ static bool applies(const struct host_fact *fact)
 	return fact && fact->status != HOST_ABSENT && fact->status != HOST_UNSUPPORTED;
 }
 
+static bool skipped(const struct host_fact *fact)
+{
+	return fact && fact->status == HOST_SKIPPED;
+}
+
 static bool readable(const struct host_fact *fact)
 {
 	return fact && fact->status == HOST_OK;
@@ -85,7 +90,8 @@ static void compare(struct host_differences *all, const struct host_fact *was, c
 	const struct host_rule *rule = host_policy_rule(policy, any->key);
 	if (rule ? rule->kind == HOST_RULE_IGNORE || rule->kind == HOST_RULE_MAX_DELTA : !host_is_setting(any))
 		return;
-	if (!applies(was) && !applies(is) && !policed(rule)) {
+	/* what is never tried unless asked for is not unreadable, as long as it was not tried then either */
+	if ((!applies(was) || skipped(was)) && (!applies(is) || skipped(is)) && !policed(rule)) {
 		all->not_applicable++;
 		return;
 	}

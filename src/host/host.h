@@ -40,3 +40,9 @@ int host_read(
 void host_housekeeping(const struct host_snapshot *snapshot, const struct host_cpus *hot, struct host_cpus *ret_cpus);
 /* Isolated and nohz_full CPUs. */
 void host_isolated(const struct host_snapshot *snapshot, struct host_cpus *ret_cpus);
+
+/*
+ * Moves this thread away from isolated, nohz_full and hot CPUs, as far as it may go elsewhere, before it reads
+ * anything; does nothing where no CPU is to be left alone.
+ */
+void host_move_aside(const struct host_cpus *hot);

@@ -2,6 +2,7 @@
 /* A whole reading: CPUs first (what must be left alone follows from them), then everything else, then the header. */
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,4 +183,20 @@ void host_housekeeping(const struct host_snapshot *snapshot, const struct host_c
 			host_cpus_add(ret_cpus, cpu);
 	if (host_cpus_next(ret_cpus, -1) < 0)
 		*ret_cpus = online;
+}
+
+void host_move_aside(const struct host_cpus *hot)
+{
+	struct host_question question = {.hot = *hot};
+	struct reading reading = {.question = &question, .tree = HOST_TREE_NONE};
+	cpu_set_t set;
+	if (tree_open(NULL, &reading.tree, NULL) < 0)
+		return;
+	find_cpus(&reading);
+	if (host_cpus_next(&reading.quiet, -1) < 0 || sched_getaffinity(0, sizeof set, &set) < 0)
+		return;
+	for (int cpu = -1; (cpu = host_cpus_next(&reading.quiet, cpu)) >= 0 && cpu < CPU_SETSIZE;)
+		CPU_CLR((size_t)cpu, &set);
+	if (CPU_COUNT(&set) > 0 && sched_setaffinity(0, sizeof set, &set) < 0)
+		return; /* a cpuset that allows nothing else: then here */
 }

@@ -218,6 +218,8 @@ struct host_tally host_tally_of(const struct host_snapshot *snapshot)
 			tally.readable++;
 		else if (status == HOST_ABSENT || status == HOST_UNSUPPORTED)
 			tally.not_applicable++;
+		else if (status == HOST_SKIPPED)
+			tally.skipped++;
 		else
 			tally.unreadable++;
 	}

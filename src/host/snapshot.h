@@ -74,7 +74,7 @@ bool host_is_setting(const struct host_fact *fact);
 
 /* How many facts there are by what became of them. */
 struct host_tally {
-	size_t keys, readable, unreadable, not_applicable;
+	size_t keys, readable, unreadable, not_applicable, skipped; /* skipped: left alone on purpose, told by name */
 };
 struct host_tally host_tally_of(const struct host_snapshot *snapshot);
 /* Readable of those that could apply, 0 to 100; 100 when nothing does. */

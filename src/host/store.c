@@ -61,13 +61,13 @@ static int make_folders(char *path, struct tare_err *err)
 	}
 }
 
-int host_store_open(const char *asked, struct host_store *ret_store, struct tare_err *err)
+int host_store_open(const char *asked, bool make, struct host_store *ret_store, struct tare_err *err)
 {
 	struct host_store store = {.folder = ""};
 	struct text text = TEXT_IN(store.folder);
 	if (!folder_of(asked, &text))
 		return tare_fail(err, TARE_E_USAGE, "no folder to keep inspections in: give --state FOLDER");
-	if (make_folders(store.folder, err) < 0)
+	if (make && make_folders(store.folder, err) < 0)
 		return -1;
 	*ret_store = store;
 	return 0;
@@ -187,7 +187,7 @@ int host_store_only_role(const struct host_store *store, char *role, size_t room
 	AUTO_CLEANUP(close_dir) DIR *dir = opendir(store->folder);
 	int found = 0;
 	if (!dir)
-		return tare_fail_errno(err, errno, "cannot read the folder '%s'", store->folder);
+		return errno == ENOENT ? 0 : tare_fail_errno(err, errno, "cannot read the folder '%s'", store->folder);
 	for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
 		size_t length = strlen(entry->d_name);
 		if (length <= 6 || strcmp(entry->d_name + length - 6, ".jsonl") != 0 || strchr(entry->d_name, '@') ||

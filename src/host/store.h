@@ -29,9 +29,9 @@ struct host_store {
 };
 /*
  * `asked`, or $STATE_DIRECTORY (systemd), or /var/lib/tare for root, or tare below $XDG_STATE_HOME or
- * ~/.local/state. Made when it is missing.
+ * ~/.local/state. With `make` it is made when it is missing.
  */
-int host_store_open(const char *asked, struct host_store *ret_store, struct tare_err *err) TARE_MUST_USE;
+int host_store_open(const char *asked, bool make, struct host_store *ret_store, struct tare_err *err) TARE_MUST_USE;
 
 /* The last inspection: 1 with *ret_snapshot, 0 when there is none yet. */
 int host_store_last(

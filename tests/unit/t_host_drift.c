@@ -171,7 +171,7 @@ static void approval(void)
 	struct tare_err err;
 	struct host_snapshot *back = NULL, *is = MADE(5, "b", {"vm.swappiness", "60", HOST_OK});
 	char role[80] = "";
-	OK(host_store_open(folder, &store, &err) == 0, "state folder");
+	OK(host_store_open(folder, true, &store, &err) == 0, "state folder");
 	IS_I64(host_store_last(&store, &back, &err), 0, "no inspection yet");
 	OK(host_store_keep(&store, is, &err) == 0 && host_store_last(&store, &back, &err) == 1, "kept and read back");
 	host_snapshot_free(back);
@@ -210,7 +210,7 @@ static void since(void)
 	struct host_differences all;
 	struct host_snapshot *was = MADE(1, "b", {"vm.swappiness", "60", HOST_OK}, {"vm.ksm", "0", HOST_OK});
 	struct host_snapshot *is = MADE(2, "b", {"vm.swappiness", "10", HOST_OK}, {"vm.ksm", "0", HOST_OK});
-	OK(host_store_open(folder, &store, &err) == 0, "state folder");
+	OK(host_store_open(folder, true, &store, &err) == 0, "state folder");
 	for (int i = 1; i <= 3; i++) {
 		OK(host_difference_of(was, is, NULL, &all, &err) == 0 && all.count == 1, "one difference");
 		OK(host_store_since(&store, "md", &all, i * 1000, true, &err) == 0, "noted");
