@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "cli/capture_options.h"
 #include "cli/cli.h"
 #include "cli/source.h"
 #include "lib/sample_columns.h"
@@ -17,6 +18,7 @@ struct export_config {
 	const char *output, *label, *columns;
 	uint64_t round;
 	int64_t every_ns;
+	struct capture_rules capture;
 };
 
 static const struct option export_options[] = {
@@ -66,6 +68,7 @@ static const struct option export_options[] = {
 		.metavar = "NAME,...",
 		.help = "only these columns, in this order",
 		.offset = OPTION_AT(struct export_config, columns)},
+	CAPTURE_OPTIONS(struct export_config, capture),
 	{.name = NULL},
 };
 
@@ -115,7 +118,8 @@ static int export_to(
 	const struct source_rules rules = {.every_ns = config->every_ns,
 		.lenient = config->lenient,
 		.label = config->label,
-		.round = config->round};
+		.round = config->round,
+		.capture = config->capture};
 	const struct format *format = config->jsonl ? &format_jsonl : &format_csv;
 	AUTO_CLEANUP(source_end) struct source *source = NULL;
 	struct column all[SAMPLE_COLUMNS_MAX], chosen[SAMPLE_COLUMNS_MAX];

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/capture_options.h"
 #include "cli/cli.h"
 #include "cli/source.h"
 
@@ -20,6 +21,7 @@ struct stat_config {
 	uint64_t warmup, round;
 	double stall_ratio;
 	int64_t stall_limit_ns, every_ns;
+	struct capture_rules capture;
 };
 
 enum { OVER_RECEIVED, OVER_SENT };
@@ -144,6 +146,7 @@ static const struct option stat_options[] = {
 		.type = OPTION_FLAG,
 		.help = "rows as CSV, durations in ns",
 		.offset = OPTION_AT(struct stat_config, csv)},
+	CAPTURE_OPTIONS(struct stat_config, capture),
 	{.name = NULL},
 };
 
@@ -274,7 +277,8 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 	const struct source_rules source_rules = {.every_ns = config->every_ns,
 		.lenient = config->lenient,
 		.label = config->label,
-		.round = config->round};
+		.round = config->round,
+		.capture = config->capture};
 	/* Rows point into their sources, which therefore stay open until the end. */
 	AUTO_CLEANUP(open_sources_end) struct open_sources sources = {0};
 	AUTO_CLEANUP(stat_view_end) struct stat_view *view = NULL;

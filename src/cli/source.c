@@ -75,7 +75,8 @@ int source_open(const char *path, const struct source_rules *rules, struct sourc
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	source->path = path;
 	source->rules = rules;
-	const struct import_rules import_rules = {.every_ns = rules->every_ns, .lenient = rules->lenient};
+	const struct import_rules import_rules = {
+		.every_ns = rules->every_ns, .lenient = rules->lenient, .capture = rules->capture};
 	int failed = recording ? open_recording(source, err) : import_open(path, &import_rules, &source->import, err);
 	if (failed) {
 		source_free(source);

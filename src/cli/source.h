@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "import/import.h"
 #include "report/stat_view.h"
 #include "tare/run.h"
 
@@ -19,6 +20,7 @@ struct source_rules {
 	bool lenient;     /* pass over what is damaged */
 	const char *label;
 	uint64_t round;
+	struct capture_rules capture;
 };
 
 /* path "-" is standard input, which can only be a log. Rules are borrowed. */

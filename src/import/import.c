@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The door: opens a file, finds who knows it, and keeps what outlives a single
- * record. Strings lie in arenas of 64 kB that are chained as needed, since an
+ * The door: opens a file, unpacks it where it is packed, finds who knows it, and
+ * keeps what outlives a single record. Captures are told by their first bytes
+ * and read as bytes; everything else is lines. Strings lie in arenas of 64 kB that are chained as needed, since an
  * arena never grows and nobody knows how many sections a log has.
  */
 #include "import/import.h"
@@ -16,6 +17,7 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "import/capture/capture.h"
 #include "import/import_private.h"
 
 enum { POOL_BYTES = 65536 };
@@ -44,9 +46,22 @@ static const struct import_format *format_of(const void *head, size_t head_bytes
 	return NULL;
 }
 
+static void auto_input_end(struct input *const *input)
+{
+	input_free(*input);
+}
+
 bool import_looks_like(const void *head, size_t head_bytes)
 {
-	return format_of(head, head_bytes) != NULL;
+	AUTO_CLEANUP(auto_input_end) struct input *input = NULL;
+	if (input_open_bytes(head, head_bytes, "head", &input, NULL))
+		return false;
+	/* a packed head is cut off somewhere: what can be unpacked of it is there all the same */
+	if (input_need(input, LINES_HEAD_BYTES, NULL) < 0 && !input_coding(input))
+		return false;
+	const struct input_window *window = input_window(input);
+	size_t bytes = (size_t)(window->end - window->at);
+	return capture_knows(window->at, bytes) || format_of(window->at, bytes);
 }
 
 static int refuse(const struct import *import, const char *head, size_t head_bytes, struct tare_err *err)
@@ -57,8 +72,20 @@ static int refuse(const struct import *import, const char *head, size_t head_byt
 	size_t bytes = end ? (size_t)(end - head) : head_bytes;
 	while (bytes && head[bytes - 1] == '\r')
 		bytes--;
-	return tare_fail(err, TARE_E_FORMAT, "'%s': not a tare recording and no log that tare knows (first line: %s)",
+	return tare_fail(err, TARE_E_FORMAT, "'%s': not a tare recording, and no capture or log that tare knows (first line: %s)",
 		import->name, quote(head, bytes).text);
+}
+
+static int open_lines(struct import *import, struct tare_err *err)
+{
+	size_t head_bytes = 0;
+	input_forget(import->input);
+	import->unpacked = input_stream(import->input, err);
+	if (!import->unpacked || lines_open(import->unpacked, import->name, &import->lines, err))
+		return -1;
+	const char *head = lines_head(import->lines, &head_bytes);
+	import->format = format_of(head, head_bytes);
+	return import->format ? 0 : refuse(import, head, head_bytes, err);
 }
 
 int import_open_stream(FILE *stream, const char *name, const struct import_rules *rules, struct import **ret_import,
@@ -69,13 +96,15 @@ int import_open_stream(FILE *stream, const char *name, const struct import_rules
 		return tare_fail_errno(err, ENOMEM, "cannot read '%s'", name);
 	if (rules)
 		import->rules = *rules;
-	if (lines_open(stream, import->name, &import->lines, err))
+	if (input_open(stream, import->name, &import->input, err))
 		return -1;
-	size_t head_bytes = 0;
-	const char *head = lines_head(import->lines, &head_bytes);
-	import->format = format_of(head, head_bytes);
-	if (!import->format)
-		return refuse(import, head, head_bytes, err);
+	int64_t bytes = input_need(import->input, LINES_HEAD_BYTES, err);
+	if (bytes < 0)
+		return -1;
+	if (capture_knows(input_window(import->input)->at, (size_t)bytes))
+		import->format = &capture_format;
+	else if (open_lines(import, err))
+		return -1;
 	if (import->format->open(import, &import->reader, err))
 		return -1;
 	*ret_import = take_ptr(import);
@@ -111,6 +140,9 @@ void import_free(struct import *import)
 	if (import->format && import->reader)
 		import->format->free(import->reader);
 	lines_free(import->lines);
+	if (import->unpacked)
+		fclose(import->unpacked);
+	input_free(import->input);
 	for (size_t i = 0; i < import->arena_count; i++)
 		arena_free(import->arenas[i]);
 	free(import->arenas);
@@ -126,7 +158,11 @@ int import_next(struct import *import, const struct tare_record **ret_record, st
 {
 	import->event_count = 0;
 	import->has_schedule = false;
-	return import->format->next(import, import->reader, ret_record, err);
+	int found = import->format->next(import, import->reader, ret_record, err);
+	/* stdio only says that reading failed; why is known to who unpacked */
+	if (found < 0 && err && import->lines && input_failure(import->input))
+		*err = *input_failure(import->input);
+	return found;
 }
 
 size_t import_notes(const struct import *import, const struct import_note **ret_notes)

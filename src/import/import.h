@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Reads what other tools have written and hands it on as records, the same that
- * a live run makes. The format is told from the content, never from the name,
- * within the first 64 kB. Figures of the other tool's own summary are never
+ * a live run makes: logs, and captures of packets (pcap, pcapng, ERF), either of
+ * them packed with gzip or zstd. The format is told from the content, never from
+ * the name, within the first 64 kB. Figures of the other tool's own summary are never
  * taken over as values: what tare prints is recomputed from the lines, and a
  * summary that disagrees with them is a note.
  *
@@ -32,9 +33,29 @@
 
 struct import;
 
+/*
+ * Captures only. Text as users write it, NULL for what fits by itself:
+ *   key        what ties a reply to its request: icmp, tare, stamp, dns, tcp, tcp-ack, tcp-syn, order, payload,
+ *              udp.payload[4:8], re:EXPRESSION
+ *   service    who answers: PORT, ADDRESS, ADDRESS:PORT; without it the busiest services, each its own round
+ *   stamps     capture (its own times), or a format of hardware stamps; else found out over the whole file
+ *   seen_at    client (the span is `stack`), client-nic (`wire`), server (`residence`), server-nic (`host`)
+ *   from, to   two places in one capture (interface:NAME, port:DEVICE/NUMBER), or `to` a second capture file: the
+ *              same packets, and how long they took from one place to the other (`host`)
+ *   clock      for two captures: "same", or how far apart their clocks may be
+ *   marks      which bit of a frame its stamp marks: first, last; for two places also first,last
+ *   line_rate  bits a second (10G), to bring first and last bits together
+ */
+struct capture_rules {
+	const char *key, *service, *stamps, *seen_at, *from, *to, *clock, *marks, *line_rate;
+	int64_t timeout_ns; /* 0: 1 s */
+	bool last_copy;     /* of a request that was captured twice, the last copy counts, not the first */
+};
+
 struct import_rules {
 	int64_t every_ns; /* the interval that was asked for; 0: infer it where send times exist */
 	bool lenient;     /* damaged lines are counted instead of ending the reading */
+	struct capture_rules capture;
 };
 
 /*
@@ -48,7 +69,7 @@ int import_open_stream(FILE *stream, const char *name, const struct import_rules
 	struct tare_err *err) TARE_MUST_USE;
 void import_free(struct import *import); /* NULL is fine */
 
-/* True when these first bytes of a file are a log that import_open would read. */
+/* True when these first bytes of a file are a log or capture that import_open would read. */
 bool import_looks_like(const void *head, size_t head_bytes);
 
 /*

@@ -6,13 +6,14 @@
  */
 #pragma once
 #include "import/import.h"
+#include "import/input.h"
 #include "import/lines.h"
 
 struct arena;
 
 struct import_format {
 	const char *name;
-	/* Looks at the lines of a file's head. */
+	/* Looks at the lines of a file's head; NULL for captures. */
 	bool (*knows)(struct lines *head);
 	int (*open)(struct import *import, void **ret_reader, struct tare_err *err);
 	int (*next)(struct import *import, void *reader, const struct tare_record **ret_record, struct tare_err *err);
@@ -23,7 +24,9 @@ struct import {
 	char *name;
 	FILE *own_stream; /* NULL when it is the caller's */
 	struct import_rules rules;
-	struct lines *lines;
+	struct input *input;
+	FILE *unpacked;      /* the input as a stream, for lines; NULL for captures */
+	struct lines *lines; /* NULL for captures */
 	const struct import_format *format;
 	void *reader;
 

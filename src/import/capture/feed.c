@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The two readings. What the first one learnt is kept, its frames are not. */
+#include "import/capture/feed.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+enum { TICK_STEP_PS = 2858, ENOUGH_FRAMES = 20 }; /* 20/7 ns; few frames have large divisors by chance */
+
+struct feed {
+	struct input *input;
+	const char *name;
+	struct feed_rules rules;
+	struct capture_file *file;
+	struct survey survey;
+	struct census *census;
+	struct stamp_watch *watch;
+	struct stamp_verdict verdict;
+	struct feed_seen seen;
+};
+
+static int first_reading(struct feed *feed, struct tare_err *err)
+{
+	struct capture_frame frame;
+	struct layers layers;
+	int found;
+	if (capture_file_open(feed->input, feed->name, feed->rules.lenient, &feed->file, err))
+		return -1;
+	survey_begin(&feed->survey, feed->rules.now_seconds);
+	while ((found = capture_file_next(feed->file, &frame, err)) > 0) {
+		layers_of(&frame, &layers);
+		survey_add(&feed->survey, &frame);
+		census_add(feed->census, &layers);
+		if (feed->rules.stamps != STAMP_NONE && stamp_watch_add(feed->watch, &frame, &layers, err))
+			return -1;
+	}
+	return found;
+}
+
+static void auto_feed_end(struct feed *const *feed)
+{
+	feed_free(*feed);
+}
+
+int feed_open(struct input *input, const char *name, const struct feed_rules *rules, struct feed **ret_feed,
+	struct tare_err *err)
+{
+	AUTO_CLEANUP(auto_feed_end) struct feed *feed = calloc(1, sizeof(*feed));
+	if (!feed)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	feed->input = input;
+	feed->name = name;
+	feed->rules = *rules;
+	if (census_open(rules->seed, &feed->census, err) || stamp_watch_open(rules->stamps, &feed->watch, err) ||
+		first_reading(feed, err) ||
+		stamp_watch_verdict(feed->watch, name, &feed->verdict, err))
+		return -1;
+	capture_file_free(take_ptr(feed->file));
+	if (input_rewind(input, err) || capture_file_open(input, name, rules->lenient, &feed->file, err))
+		return -1;
+	*ret_feed = take_ptr(feed);
+	return 0;
+}
+
+void feed_free(struct feed *feed)
+{
+	if (!feed)
+		return;
+	capture_file_free(feed->file);
+	census_free(feed->census);
+	stamp_watch_free(feed->watch);
+	free(feed);
+}
+
+static int64_t divisor(int64_t one, int64_t other)
+{
+	while (other) {
+		int64_t rest = one % other;
+		one = other;
+		other = rest;
+	}
+	return one;
+}
+
+static void see_stamp(struct feed *feed, const struct stamp *stamp)
+{
+	struct feed_seen *seen = &feed->seen;
+	int64_t ps = stamp->time.picoseconds;
+	if (seen->stamp_step_ps == 0 || ps % seen->stamp_step_ps)
+		seen->stamp_step_ps = divisor(ps ? ps : PS_PER_SECOND, seen->stamp_step_ps);
+	seen->degraded += (stamp->flags & STAMP_DEGRADED) != 0;
+	seen->holdover += (stamp->flags & STAMP_HOLDOVER) != 0;
+	seen->local += (stamp->flags & STAMP_LOCAL) != 0;
+	seen->duplicates += (stamp->flags & STAMP_DUPLICATE) != 0;
+	seen->bad_fcs += (stamp->flags & STAMP_BAD_FCS) != 0;
+	seen->repaired += (stamp->flags & STAMP_REPAIRED) != 0;
+	seen->lost += stamp->lost;
+}
+
+/* False: passed over. */
+static bool take_stamp(struct feed *feed, struct feed_packet *packet)
+{
+	packet->has_stamp = stamp_read(feed->watch, &feed->verdict, &packet->frame, &packet->layers, &packet->stamp);
+	if (!packet->has_stamp) {
+		feed->seen.without_stamp++;
+		packet->timed = false;
+		return true;
+	}
+	see_stamp(feed, &packet->stamp);
+	packet->time = packet->stamp.time;
+	/* a clock that cannot be trusted gives no time */
+	packet->timed = !(packet->stamp.flags & STAMP_DEGRADED);
+	return !(packet->stamp.flags & STAMP_DUPLICATE);
+}
+
+int feed_next(struct feed *feed, struct feed_packet *ret_packet, struct tare_err *err)
+{
+	int found;
+	while ((found = capture_file_next(feed->file, &ret_packet->frame, err)) > 0) {
+		layers_of(&ret_packet->frame, &ret_packet->layers);
+		ret_packet->has_stamp = false;
+		ret_packet->timed = !(ret_packet->frame.flags & (CAPTURE_NO_TIME | CAPTURE_BAD_FRACTION));
+		ret_packet->time = ret_packet->frame.time;
+		if (feed->verdict.format == STAMP_NONE || take_stamp(feed, ret_packet))
+			break;
+	}
+	return found;
+}
+
+const struct survey *feed_survey(const struct feed *feed)
+{
+	return &feed->survey;
+}
+
+const struct census *feed_census(const struct feed *feed)
+{
+	return feed->census;
+}
+
+const struct stamp_verdict *feed_verdict(const struct feed *feed)
+{
+	return &feed->verdict;
+}
+
+const struct feed_seen *feed_seen(const struct feed *feed)
+{
+	return &feed->seen;
+}
+
+const struct capture_about *feed_about(const struct feed *feed)
+{
+	return capture_file_about(feed->file);
+}
+
+size_t feed_interfaces(const struct feed *feed, const struct capture_interface **ret_interfaces)
+{
+	return capture_file_interfaces(feed->file, ret_interfaces);
+}
+
+static int64_t claimed_step_ps(const struct feed *feed)
+{
+	const struct capture_interface *interfaces;
+	size_t count = capture_file_interfaces(feed->file, &interfaces);
+	int64_t finest = PS_PER_SECOND;
+	for (size_t i = 0; i < count; i++) {
+		int64_t step = capture_interface_step_ps(&interfaces[i]);
+		if (interfaces[i].known_resolution && step < finest)
+			finest = step;
+	}
+	return finest;
+}
+
+int64_t feed_step_ps(const struct feed *feed)
+{
+	bool own = feed->verdict.format == STAMP_NONE;
+	int64_t step = own ? feed->survey.step_ps : feed->seen.stamp_step_ps;
+	if (feed->verdict.format == STAMP_TICKS)
+		return TICK_STEP_PS;
+	if (own && feed->survey.timed < ENOUGH_FRAMES)
+		step = claimed_step_ps(feed);
+	return step > 0 ? step : 1;
+}

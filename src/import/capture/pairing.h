@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Packets of one service put together into requests and replies. Each call takes
+ * one packet; samples are taken from pairing_match().
+ */
+#pragma once
+#include "import/capture/feed.h"
+#include "import/capture/match.h"
+
+struct pairing_rules {
+	struct key_rule key; /* never KEY_AUTO; borrowed */
+	struct service service;
+	struct match_rules match;
+	uint64_t seed;
+};
+
+struct pairing_counts {
+	uint64_t packets;        /* of the service, either direction */
+	uint64_t not_captured;   /* whose key was on the wire and not in the file */
+	uint64_t keyless;        /* that have no such key */
+	uint64_t not_timed;      /* without a usable time */
+	uint64_t retransmitted;  /* TCP segments seen before */
+	uint64_t acknowledged_data; /* TCP: segments (SYNs too) acknowledged exactly, either direction */
+	uint32_t payload_bytes;  /* of the first request with a payload */
+};
+
+struct pairing;
+int pairing_open(const struct pairing_rules *rules, struct pairing **ret_pairing, struct tare_err *err) TARE_MUST_USE;
+void pairing_free(struct pairing *pairing); /* NULL is fine */
+int pairing_add(struct pairing *pairing, const struct feed_packet *packet, struct tare_err *err) TARE_MUST_USE;
+struct match *pairing_match(struct pairing *pairing);
+const struct pairing_counts *pairing_counts(const struct pairing *pairing);
+
+/*
+ * What stays the same of a packet through a switch or router: addresses, ports, IPv4 id, TCP numbers, lengths and
+ * the first payload bytes. Frames without IP have none (false).
+ */
+bool packet_identity(const struct layers *layers, uint32_t payload_most, uint64_t seed, struct hash *ret_hash);

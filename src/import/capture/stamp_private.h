@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the stamp_*.c files share; nobody else includes it. */
+#pragma once
+#include "import/capture/stamp.h"
+#include "import/capture/tick.h"
+
+/* What a reader of one format finds at one place of a frame. */
+enum stamp_finding {
+	STAMP_ABSENT,
+	STAMP_SHAPED,    /* fields are possible; nothing proves them */
+	STAMP_PROVEN,    /* a check of the format's own holds */
+	STAMP_DISPROVEN, /* the shape is there and its check fails */
+};
+
+/* One way a format may lie in a frame: how many bytes of new check sequence follow, and for VSS the port's width. */
+struct stamp_variant {
+	enum stamp_format format;
+	uint8_t fcs_bytes, port_bytes;
+};
+extern const struct stamp_variant stamp_variants[];
+size_t stamp_variant_count(void);
+
+/* Trailers end where the first `end` bytes of the frame do. The capture's time serves counters that wrap. */
+struct stamp_place {
+	const struct capture_frame *frame;
+	const struct layers *layers;
+	size_t end;
+};
+enum stamp_finding stamp_expcap(const struct stamp_place *place, struct stamp *ret_stamp);
+enum stamp_finding stamp_hpt(const struct stamp_place *place, struct stamp *ret_stamp);
+enum stamp_finding stamp_metawatch(const struct stamp_place *place, bool cpacket, struct stamp *ret_stamp);
+enum stamp_finding stamp_ixia(const struct stamp_place *place, struct stamp *ret_stamp);
+enum stamp_finding stamp_gigamon(const struct stamp_place *place, struct stamp *ret_stamp);
+enum stamp_finding stamp_vss(const struct stamp_place *place, unsigned port_bytes, struct stamp *ret_stamp);
+enum stamp_finding stamp_ttag_trailer(const struct stamp_place *place, struct stamp *ret_stamp);
+enum stamp_finding stamp_brcm(const struct stamp_place *place, struct stamp *ret_stamp);
+/* Tags inside the frame. */
+enum stamp_finding stamp_avsp(const struct stamp_place *place, struct stamp *ret_stamp);
+enum stamp_finding stamp_avsp_mac(const struct stamp_place *place, struct stamp *ret_stamp);
+enum stamp_finding stamp_ttag(const struct stamp_place *place, struct stamp *ret_stamp);
+enum stamp_finding stamp_erspan3(const struct stamp_place *place, struct stamp *ret_stamp);
+
+/* True where 0xD28B has the 64-bit form of the first generations, whose seconds may be 4 too many. */
+bool stamp_avsp_may_jump(const struct stamp_place *place);
+/* Ones' complement checksum as IP has it. */
+uint16_t stamp_checksum(const uint8_t *bytes, size_t count);
+/* The time nearest to `near` whose nanoseconds since the epoch are `low` in the lower `bits` bits, steps of step_ns. */
+struct capture_time stamp_near(struct capture_time near, uint64_t low, unsigned bits, uint64_t step_ns);
+/* CRC-32 of Ethernet. */
+uint32_t stamp_crc(const uint8_t *bytes, size_t count);
+bool stamp_fcs_valid(const uint8_t *bytes, size_t count);
+enum { STAMP_SECONDS_1990 = 631152000 };
