@@ -114,6 +114,7 @@ static void test_contents(struct census *census, struct census_service *service,
 	hash_bytes(&hash, layers->payload, head);
 	struct hash stamp = flow_hash(census, layers, request, SALT_STAMP);
 	if (request) {
+		service->noted++;
 		service->repeated += remember(census, hash);
 		if (layers->payload_captured >= STAMP_LEAST) {
 			hash_bytes(&stamp, layers->payload, 12);
@@ -215,7 +216,8 @@ enum key_kind census_key(const struct census_service *service)
 		return KEY_STAMP;
 	if (service->service.port == STAMP_PORT_NUMBER)
 		return KEY_STAMP;
-	if (service->tested && service->echoed * 2 >= service->tested && service->repeated * 10 <= service->tested)
+	/* every request seen twice by a mirror: half are repeated; one constant payload: nearly all */
+	if (service->tested && service->echoed * 2 >= service->tested && service->repeated * 4 <= service->noted * 3)
 		return service->short_payloads * 2 > service->tested ? KEY_PAYLOAD : KEY_TARE;
 	if (service->uncaptured)
 		return KEY_AUTO;

@@ -120,7 +120,8 @@ int feed_next(struct feed *feed, struct feed_packet *ret_packet, struct tare_err
 	while ((found = capture_file_next(feed->file, &ret_packet->frame, err)) > 0) {
 		layers_of(&ret_packet->frame, &ret_packet->layers);
 		ret_packet->has_stamp = false;
-		ret_packet->timed = !(ret_packet->frame.flags & (CAPTURE_NO_TIME | CAPTURE_BAD_FRACTION));
+		ret_packet->timed = !(ret_packet->frame.flags & (CAPTURE_NO_TIME | CAPTURE_BAD_FRACTION)) &&
+				    survey_trusts(&feed->survey, ret_packet->frame.time);
 		ret_packet->time = ret_packet->frame.time;
 		if (feed->verdict.format == STAMP_NONE || take_stamp(feed, ret_packet))
 			break;

@@ -115,16 +115,22 @@ static int64_t age_ns(const struct match *match, struct capture_time then)
 	return capture_time_ns(match->now, then);
 }
 
+static bool within(int64_t ns, int64_t limit_ns)
+{
+	return ns >= -limit_ns && ns <= limit_ns;
+}
+
 /* Entries at the front that nothing can change any more. */
 static void expire(struct match *match, struct capture_time now)
 {
 	int64_t forget_ns = match->rules.timeout_ns * FORGET_TIMEOUTS;
-	if (capture_time_before(match->now, now))
+	/* a clock set back is followed too, else nothing would ever wait again */
+	if (capture_time_before(match->now, now) || age_ns(match, now) > forget_ns)
 		match->now = now;
 	for (; match->finished < match->tail; match->finished++) {
 		struct entry *entry = entry_at(match, match->finished);
-		bool over = entry->closed ? match->rules.in_order || age_ns(match, entry->answered) > match->rules.copy_ns
-					  : age_ns(match, entry->sent) > forget_ns;
+		bool over = entry->closed ? match->rules.in_order || !within(age_ns(match, entry->answered), match->rules.copy_ns)
+					  : !within(age_ns(match, entry->sent), forget_ns);
 		if (!over && !match->finishing)
 			break;
 		if (!entry->closed)
@@ -225,11 +231,6 @@ static int add(struct match *match, const struct match_packet *packet, struct sl
 	if (match->tail - match->finished > match->counts.in_flight_most)
 		match->counts.in_flight_most = match->tail - match->finished;
 	return 0;
-}
-
-static bool within(int64_t ns, int64_t limit_ns)
-{
-	return ns >= -limit_ns && ns <= limit_ns;
 }
 
 int match_request(struct match *match, const struct match_packet *packet, struct tare_err *err)

@@ -46,7 +46,7 @@ static int say_times(struct import *import, const struct survey *survey, struct 
 	}
 	return say_list(import, &survey->bad_fraction, "have a fraction of a second or more: their times mean nothing", err) ||
 			       say_list(import, &survey->no_time, "have no time", err) ||
-			       say_list(import, &survey->implausible, "have times before 1990 or in the future", err) ||
+			       say_list(import, &survey->implausible, "have times before 1990 or in the future, which are not used unless most are such", err) ||
 			       say_list(import, &survey->rx_error, "arrived damaged, as the card says", err)
 		       ? -1
 		       : 0;

@@ -39,6 +39,19 @@ static void add_bytes(struct survey *survey, const struct capture_frame *frame)
 		note(&survey->rx_error, frame->number);
 }
 
+static bool is_possible(const struct survey *survey, struct capture_time time)
+{
+	return time.seconds >= SECONDS_1990 && (!survey->now_seconds || time.seconds <= survey->now_seconds + DAY_SECONDS);
+}
+
+static void extend(struct survey *survey, struct capture_time time)
+{
+	if (capture_time_before(time, survey->earliest))
+		survey->earliest = time;
+	if (capture_time_before(survey->latest, time))
+		survey->latest = time;
+}
+
 void survey_add(struct survey *survey, const struct capture_frame *frame)
 {
 	struct capture_time time = frame->time;
@@ -49,25 +62,29 @@ void survey_add(struct survey *survey, const struct capture_frame *frame)
 		note(frame->flags & CAPTURE_NO_TIME ? &survey->no_time : &survey->bad_fraction, frame->number);
 		return;
 	}
-	if (time.seconds < SECONDS_1990 || (survey->now_seconds && time.seconds > survey->now_seconds + DAY_SECONDS))
+	bool possible = is_possible(survey, time);
+	if (!possible)
 		note(&survey->implausible, frame->number);
 	if (survey->step_ps == 0 || time.picoseconds % survey->step_ps)
 		survey->step_ps = divisor(time.picoseconds ? time.picoseconds : PS_PER_SECOND, survey->step_ps);
-	if (survey->timed++ == 0) {
-		survey->first = survey->earliest = survey->latest = survey->previous = time;
-		return;
-	}
-	if (capture_time_before(time, survey->previous)) {
+	if (survey->timed++ && capture_time_before(time, survey->previous)) {
 		int64_t back_ps = capture_time_ps(survey->previous, time);
 		note(&survey->backwards, frame->number);
 		if (back_ps > survey->backwards_most_ps)
 			survey->backwards_most_ps = back_ps;
-		if (capture_time_before(time, survey->earliest))
-			survey->earliest = time;
-	} else if (capture_time_before(survey->latest, time)) {
-		survey->latest = time;
 	}
 	survey->previous = time;
+	/* the span is that of possible times, once there is one */
+	if (survey->timed == 1 || (possible && !survey->any_possible))
+		survey->earliest = survey->latest = time;
+	else if (possible || !survey->any_possible)
+		extend(survey, time);
+	survey->any_possible = survey->any_possible || possible;
+}
+
+bool survey_trusts(const struct survey *survey, struct capture_time time)
+{
+	return is_possible(survey, time) || survey->implausible.count * 2 > survey->timed;
 }
 
 bool survey_stands_still(const struct survey *survey)

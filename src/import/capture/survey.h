@@ -16,7 +16,8 @@ struct survey_list {
 
 struct survey {
 	uint64_t frames, timed;
-	struct capture_time earliest, latest, previous, first;
+	struct capture_time earliest, latest, previous;
+	bool any_possible;
 	int64_t step_ps;              /* 0: no two different times */
 	struct survey_list backwards; /* earlier than the frame before */
 	int64_t backwards_most_ps;
@@ -28,5 +29,10 @@ struct survey {
 /* now_seconds: the wall clock, for the check against times in the future; 0: none. */
 void survey_begin(struct survey *survey, int64_t now_seconds);
 void survey_add(struct survey *survey, const struct capture_frame *frame);
+/*
+ * Whether a time may be used: not when it is before 1990 or in the future, unless most are, which is a clock of
+ * its own epoch. After the whole reading.
+ */
+bool survey_trusts(const struct survey *survey, struct capture_time time);
 /* More than ten frames that all carry one time: no clock at all. */
 bool survey_stands_still(const struct survey *survey);

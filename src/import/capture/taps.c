@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "import/capture/reader.h"
 
-enum { TAKE_EVERY = 256, IDENTITY_PAYLOAD_MOST = 256, HEADERS_MOST = 128 };
+enum { TAKE_EVERY = 256, IDENTITY_PAYLOAD_MOST = 256, HEADERS_MOST = 128, WAIT_NS = 1000000 };
 
 static const char *side_name(const struct import *import, const struct reader *reader, int side)
 {
@@ -184,7 +184,10 @@ static int read_one_file(struct reader *reader, struct tare_err *err)
 	return found;
 }
 
-/* Both files in the order of time; the second waits for the bound, since its clock may be that much behind. */
+/*
+ * Both files in the order of time; the second waits for the bound, since its clock may be that much behind, and a
+ * millisecond more, so that a clock worse than was said shows as such and not as packets missing on both sides.
+ */
 static int read_two_files(struct reader *reader, struct tare_err *err)
 {
 	struct feed_packet packet[2];
@@ -197,7 +200,7 @@ static int read_two_files(struct reader *reader, struct tare_err *err)
 		if (!found[0])
 			side = 1;
 		else if (found[1] && packet[0].timed && packet[1].timed)
-			side = capture_time_ns(packet[1].time, packet[0].time) < -reader->bound_ns;
+			side = capture_time_ns(packet[1].time, packet[0].time) < -reader->bound_ns - WAIT_NS;
 		if (pass(reader, &packet[side], side, payload_most, err))
 			return -1;
 		if (since % TAKE_EVERY == 0 && series_take(&reader->part[0].series, reader->match, reader->base, err))
