@@ -20,7 +20,7 @@ struct run_config {
 	int64_t every_ns, jitter_ns, timeout_ns, for_ns, rate_ns;
 	uint64_t count, rounds, warmup, size, fifo, seed;
 	struct option_cpus cpus;
-	bool spin, append, json, csv, quiet, ipv4, ipv6, all_spans;
+	bool spin, append, facts, json, csv, quiet, ipv4, ipv6, all_spans;
 	int stamps, on_late;
 	const char *output, *label, *inject;
 };
@@ -58,6 +58,7 @@ static const struct option run_options[] = {
 	{"ipv6", '6', OPTION_FLAG, NULL, NULL, "resolve names to IPv6 only", AT(ipv6), 0, 0, NULL},
 	{"output", 'o', OPTION_TEXT, "FILE", NULL, "recording to make; without it nothing is kept", AT(output), 0, 0, NULL},
 	{"append", 0, OPTION_FLAG, NULL, NULL, "add a run to an existing recording", AT(append), 0, 0, NULL},
+	{"facts", 0, OPTION_FLAG, NULL, "yes", "keep the host's settings and events around every round", AT(facts), 0, 0, NULL},
 	{"label", 'l', OPTION_TEXT, "TEXT", NULL, "name of the setting that is measured", AT(label), 0, 0, NULL},
 	{"all-spans", 0, OPTION_FLAG, NULL, NULL, "a row for every span the stamps allow", AT(all_spans), 0, 0, NULL},
 	{"json", 0, OPTION_FLAG, NULL, NULL, "print rows as JSON", AT(json), 0, 0, NULL},
@@ -132,6 +133,7 @@ static struct session_config session_config_of(const struct run_config *config, 
 		.inject = config->inject,
 		.output = config->output,
 		.append = config->append,
+		.no_facts = !config->facts,
 		.tool = cli_version(),
 	};
 }

@@ -71,16 +71,22 @@ static void take_signal(struct session *session, bool *ret_interrupted)
 /* Until the measuring thread is done; a look around every half second only when that disturbs nobody. */
 static void wait_done(struct session *session, const struct session_events *events, bool quiet, bool *ret_interrupted)
 {
-	struct pollfd fds[] = {{.fd = session->done, .events = POLLIN}, {.fd = session->signals, .events = POLLIN}};
+	struct pollfd fds[4] = {{.fd = session->done, .events = POLLIN}, {.fd = session->signals, .events = POLLIN}};
+	/* notices of the host are taken as they come, for their time, unless that would disturb a spinning thread */
+	nfds_t count = 2;
+	for (size_t i = 0; i < session->around.fd_count && !quiet; i++)
+		fds[count++] = (struct pollfd){.fd = session->around.fd[i], .events = POLLIN};
 	for (;;) {
-		int ready = poll(fds, 2, quiet || !events->progress ? -1 : 500);
+		int ready = poll(fds, count, quiet || !events->progress ? -1 : 500);
 		if (ready < 0 && errno != EINTR)
 			return;
 		if (ready > 0 && fds[1].revents)
 			take_signal(session, ret_interrupted);
+		if (ready > 0 && count > 2 && (fds[2].revents || (count > 3 && fds[3].revents)))
+			session_around_take(session);
 		if (ready > 0 && fds[0].revents) {
-			uint64_t count;
-			if (read(session->done, &count, sizeof count) > 0)
+			uint64_t rounds;
+			if (read(session->done, &rounds, sizeof rounds) > 0)
 				return;
 		}
 		if (ready == 0)

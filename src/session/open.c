@@ -13,7 +13,6 @@
 
 #include "base/text.h"
 #include "clock/cpu.h"
-#include "host/basics.h"
 #include "session/private.h"
 
 enum { PAYLOAD_DEFAULT_BYTES = 64 };
@@ -132,7 +131,6 @@ static void describe_run(struct session *session)
 static int open_recording(struct session *session, struct tare_err *err)
 {
 	const struct session_config *config = &session->config;
-	struct tare_fact facts[HOST_BASICS_MAX];
 	if (!config->output)
 		return 0;
 	if (config->append) {
@@ -149,8 +147,7 @@ static int open_recording(struct session *session, struct tare_err *err)
 	if (tare_writer_begin_run(session->writer, &session->run, session->targets, session->target_count,
 		    config->settings, config->setting_count, err) < 0)
 		return -1;
-	size_t count = host_basics(session->names, "start", facts);
-	if (tare_writer_facts(session->writer, session->run.id, 0, facts, count, err) < 0)
+	if (session_around_begin(session, err) < 0)
 		return -1;
 	return writer_start(&session->writing, session->writer, err);
 }
@@ -214,6 +211,7 @@ void session_free(struct session *session)
 	close_fd(session->keeper);
 	close_fd(session->signals);
 	close_fd(session->done);
+	session_around_free(session);
 	arena_free(session->names);
 	free(session);
 }

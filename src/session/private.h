@@ -6,6 +6,8 @@
 
 #include "base/arena.h"
 #include "cause/inject.h"
+#include "host/snapshot.h"
+#include "host/watch.h"
 #include "session/session.h"
 #include "session/spool.h"
 
@@ -19,8 +21,14 @@ struct writer_job {
 	const struct tare_reading *readings;
 	size_t reading_count;
 	struct arena *arena;      /* holds all of the above */
+	struct arena *fact_arena; /* NULL, or holds the facts around the round */
+	const struct tare_fact *facts[2]; /* at its start, at its end */
+	size_t fact_counts[2];
 	struct spool spool;
 };
+
+/* Text is copied; beyond the room for events it is dropped. */
+void writer_job_event(struct writer_job *job, int64_t at_ns, const char *kind, const char *sentence);
 
 /* A thread of low priority that writes one round at a time. */
 struct writer_thread {
@@ -38,6 +46,17 @@ int writer_submit(struct writer_thread *thread, struct writer_job *job, struct t
 /* Until nothing is left to write. */
 int writer_wait(struct writer_thread *thread, struct tare_err *err) TARE_MUST_USE;
 int writer_stop(struct writer_thread *thread, struct tare_err *err);
+
+/* The host around the rounds; watch is NULL when nothing is kept. */
+enum { SESSION_EVENTS_MAX = 256 };
+struct session_around {
+	struct host_watch *watch;
+	struct host_snapshot *first, *start; /* of the run, of the round; NULL: could not be read */
+	struct host_event event[SESSION_EVENTS_MAX];
+	size_t events, fd_count;
+	int fd[2];
+	bool lost;
+};
 
 struct session {
 	struct session_config config;
@@ -61,7 +80,18 @@ struct session {
 	int signals;                    /* signalfd */
 	int done;                       /* eventfd: the measuring thread has finished */
 	atomic_bool stop;
+	struct session_around around;
 };
+
+/* Opens the watch and writes the facts of the run's start; nothing without a recording. */
+int session_around_begin(struct session *session, struct tare_err *err) TARE_MUST_USE;
+/* Before a round: its first snapshot. During it: notices that have come in. After it: the second, into the sealed round. */
+void session_around_start(struct session *session);
+void session_around_take(struct session *session);
+void session_around_seal(struct session *session, struct writer_job *job);
+/* What differs at the end of the run. */
+int session_around_end(struct session *session, struct tare_err *err) TARE_MUST_USE;
+void session_around_free(struct session *session);
 
 /* The measuring thread: runs one round in session->spool; returns when it is over. */
 struct measurement {

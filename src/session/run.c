@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "host/basics.h"
 #include "session/private.h"
 
 /* Between taking the clock and the first request: thread start, placement and clock readings need about 1 ms. */
@@ -128,6 +127,7 @@ static int run_round(struct session *session, const struct session_events *event
 	if (spool_create(session->writer ? session->prefix : NULL, &plan, &session->spool, err) < 0)
 		return -1;
 	note_unlocked(session, events);
+	session_around_start(session);
 	prepare_targets(session);
 	struct measurement m = {.session = session, .round = round_of(session)};
 	int status = session_measure(session, events, &m, ret_interrupted, err);
@@ -143,6 +143,7 @@ static int run_round(struct session *session, const struct session_events *event
 		.status = m.round.stopped ? "interrupted" : "finished"};
 	if (session_seal(&sealing, &job, err) < 0)
 		return -1;
+	session_around_seal(session, job);
 	job->spool = session->spool;
 	session->spool = (struct spool){.fd = -1};
 	return deliver(session, events, job, err);
@@ -161,9 +162,7 @@ static int run_rounds(struct session *session, const struct session_events *even
 
 static int note_end(struct session *session, enum tare_run_status status, struct tare_err *err)
 {
-	struct tare_fact facts[HOST_BASICS_MAX];
-	size_t count = host_basics(session->names, "end", facts);
-	if (tare_writer_facts(session->writer, session->run.id, 0, facts, count, err) < 0 ||
+	if (session_around_end(session, err) < 0 ||
 		tare_writer_end_run(session->writer, session->run.id, status, err) < 0)
 		return -1;
 	return tare_writer_close(&session->writer, err);

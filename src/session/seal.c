@@ -13,7 +13,7 @@
 
 enum { SEGMENTS_MAX = 256, EVENTS_MAX = 1024 };
 
-static void add_event(struct writer_job *job, int64_t at_ns, const char *kind, const char *sentence)
+void writer_job_event(struct writer_job *job, int64_t at_ns, const char *kind, const char *sentence)
 {
 	const char *copy = job->event_count < EVENTS_MAX ? arena_text(job->arena, sentence) : NULL;
 	if (copy)
@@ -30,7 +30,7 @@ static void add_steps(struct writer_job *job, const struct tare_axis *axis, int6
 			"the wall clock was stepped by %s; schedule and round trips are not affected, kernel stamps nearby "
 			"were dropped",
 			size);
-		add_event(job, step.after_mono_ns - epoch_mono_ns, "wall-step", sentence);
+		writer_job_event(job, step.after_mono_ns - epoch_mono_ns, "wall-step", sentence);
 	}
 }
 
@@ -50,7 +50,7 @@ static void add_refusals(struct writer_job *job, const struct tare_record *recor
 		char sentence[256];
 		snprintf(sentence, sizeof sentence, "%s: %zu request%s from #%zu on not sent: %s", record->target->url,
 			i - from, i - from == 1 ? "" : "s", from, strerror(reason));
-		add_event(job, series->at_ns[TARE_STAGE_DUE][from], "not-sent", sentence);
+		writer_job_event(job, series->at_ns[TARE_STAGE_DUE][from], "not-sent", sentence);
 	}
 }
 
@@ -144,5 +144,6 @@ void writer_job_free(struct writer_job *job, bool remove_spool)
 	if (job->spool.map)
 		spool_close(&job->spool, remove_spool);
 	arena_free(job->arena);
+	arena_free(job->fact_arena);
 	free(job);
 }

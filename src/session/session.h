@@ -34,6 +34,7 @@ struct session_config {
 	const char *label;
 	const char *output;        /* NULL: nothing is kept */
 	bool append;
+	bool no_facts;             /* leaves out the host's facts and events around the rounds */
 	const char *tool, *command_line;
 	const struct tare_setting *settings;
 	size_t setting_count;

@@ -14,8 +14,14 @@
 
 static int write_job(struct tare_writer *writer, struct writer_job *job, struct tare_err *err)
 {
-	return tare_writer_round(writer, &job->round, job->records, job->record_count, job->events, job->event_count,
-		job->readings, job->reading_count, err);
+	if (tare_writer_round(writer, &job->round, job->records, job->record_count, job->events, job->event_count,
+		    job->readings, job->reading_count, err) < 0)
+		return -1;
+	for (size_t i = 0; i < 2; i++)
+		if (job->fact_counts[i] && tare_writer_facts(writer, job->records[0].run->id, job->round.id, job->facts[i],
+						   job->fact_counts[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 static void *writer_main(void *argument)
