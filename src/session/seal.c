@@ -128,7 +128,7 @@ int session_seal(const struct sealing_of_spool *s, struct writer_job **ret_job, 
 	job->round.axis_error_ns = tare_axis_error_ns(&axis);
 	add_steps(job, &axis, s->run->epoch_mono_ns);
 	if (s->spool->header->injecting)
-		add_event(job, job->round.first_due_ns, "injected", "the sender holds itself up on purpose");
+		writer_job_event(job, job->round.first_due_ns, "injected", "the sender holds itself up on purpose");
 	if (seal_targets(s, &axis, job, err) < 0) {
 		writer_job_free(job, false);
 		return -1;
