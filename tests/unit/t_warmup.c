@@ -76,10 +76,62 @@ static void check_transient(void)
 	IS_I64(tare_warmup_suggest(flat, 1, &score), 0, "n = 1");
 }
 
+static uint64_t seed_state = 5;
+
+static uint64_t random_bits(void)
+{
+	seed_state ^= seed_state >> 12;
+	seed_state ^= seed_state << 25;
+	seed_state ^= seed_state >> 27;
+	return seed_state * UINT64_C(2685821657736338717);
+}
+
+/* Of 1000 sets of rounds, those that warn; in `early_share` per cent of rounds request 3 of the kept ones is slow. */
+static int warnings(size_t rounds, uint64_t early_share, uint64_t steps)
+{
+	enum { KEPT = 500, ROUNDS_MOST = 70 };
+	static int64_t values[KEPT];
+	struct tare_slowest slowest[ROUNDS_MOST];
+	int warned = 0;
+	for (int set = 0; set < 1000 / (early_share ? 10 : 1); set++) {
+		for (size_t round = 0; round < rounds; round++) {
+			for (size_t i = 0; i < KEPT; i++)
+				values[i] = (int64_t)(random_bits() % steps);
+			if (random_bits() % 100 < early_share)
+				values[3] = (int64_t)steps;
+			slowest[round] = tare_slowest_of(values, KEPT);
+		}
+		struct tare_warmup_check check = {0};
+		if (tare_warmup_check(slowest, rounds, 5, &check, NULL))
+			printf("Bail out! no memory\n");
+		warned += check.too_short;
+	}
+	return warned;
+}
+
+static void print_detection(void)
+{
+	printf("# seed %" PRIu64 "\n", seed_state);
+	int fine = warnings(10, 0, 1000000), stepped = warnings(10, 0, 50);
+	/* 10 expected at a threshold of 1 %; 22 is beyond the 99.9 % bound */
+	OK(fine <= 22, "10 rounds with a warm-up long enough: warned in %d of 1000", fine);
+	OK(stepped <= 22, "the same in display steps: %d of 1000", stepped);
+	static const uint64_t shares[] = {10, 30, 80};
+	for (size_t i = 0; i < 3; i++) {
+		int ten = warnings(10, shares[i], 1000000), seventy = warnings(70, shares[i], 1000000);
+		printf("# request 3 slowest in %" PRIu64
+		       " %% of rounds: warned in %d of 100 sets of 10 rounds, %d of 70\n",
+			shares[i], ten, seventy);
+		if (i == 2)
+			OK(ten >= 95 && seventy >= 95, "a slow request 3 in most rounds is found");
+	}
+}
+
 int main(void)
 {
 	check_slowest();
 	check_rounds();
 	check_transient();
+	print_detection();
 	return tap_done();
 }
