@@ -15,7 +15,7 @@
 #include "cli/source.h"
 
 struct stat_config {
-	const char *spans, *percentiles, *label, *columns;
+	const char *spans, *percentiles, *label, *columns, *column, *unit;
 	bool all_spans, lenient, json, csv, ci, all, stalls;
 	int over, group_by;
 	uint64_t warmup, round;
@@ -114,6 +114,16 @@ static const struct option stat_options[] = {
 		.offset = OPTION_AT(struct stat_config, every_ns),
 		.least = 1,
 		.most = 9e18},
+	{.name = "column",
+		.type = OPTION_TEXT,
+		.metavar = "NAME",
+		.help = "of a table of numbers: the column, by name or number from 1",
+		.offset = OPTION_AT(struct stat_config, column)},
+	{.name = "unit",
+		.type = OPTION_TEXT,
+		.metavar = "UNIT",
+		.help = "of plain numbers: ps, ns, us, ms or s (default: as the column's name ends, else ns)",
+		.offset = OPTION_AT(struct stat_config, unit)},
 	{.name = "label",
 		.letter = 'l',
 		.type = OPTION_TEXT,
@@ -275,6 +285,8 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 	const struct stat_layout *layout, struct tare_err *err)
 {
 	const struct source_rules source_rules = {.every_ns = config->every_ns,
+		.column = config->column,
+		.unit = config->unit,
 		.lenient = config->lenient,
 		.label = config->label,
 		.round = config->round,
@@ -331,7 +343,7 @@ static int stat_run(struct cli *cli, void *configuration, int operand_count, cha
 
 const struct command command_stat = {
 	.name = "stat",
-	.summary = "figures of recordings and of ping's output",
+	.summary = "figures of recordings, captures, logs and plain numbers",
 	.operands = "FILE...",
 	.examples = "  tare stat before.tare\n"
 		    "  tare stat --span late,residence --percentiles 50,99,99.999 before.tare after.tare\n"

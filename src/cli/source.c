@@ -76,7 +76,7 @@ int source_open(const char *path, const struct source_rules *rules, struct sourc
 	source->path = path;
 	source->rules = rules;
 	const struct import_rules import_rules = {
-		.every_ns = rules->every_ns, .lenient = rules->lenient, .capture = rules->capture};
+		.every_ns = rules->every_ns, .lenient = rules->lenient, .column = rules->column, .unit = rules->unit, .capture = rules->capture};
 	int failed = recording ? open_recording(source, err) : import_open(path, &import_rules, &source->import, err);
 	if (failed) {
 		source_free(source);

@@ -17,6 +17,7 @@ struct source;
 /* How to read; `label` NULL and `round` 0 take every round. */
 struct source_rules {
 	int64_t every_ns; /* imported logs: the interval that was asked for; 0: inferred */
+	const char *column, *unit; /* plain numbers: which column, and what one is; NULL: as the file tells */
 	bool lenient;     /* pass over what is damaged */
 	const char *label;
 	uint64_t round;

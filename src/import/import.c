@@ -22,7 +22,8 @@
 
 enum { POOL_BYTES = 65536 };
 
-static const struct import_format *const formats[] = {&ping_format};
+/* Numbers last: they have no mark of their own. */
+static const struct import_format *const formats[] = {&ping_format, &numbers_format};
 
 static void auto_lines_end(struct lines *const *lines)
 {
@@ -85,6 +86,9 @@ static int open_lines(struct import *import, struct tare_err *err)
 		return -1;
 	const char *head = lines_head(import->lines, &head_bytes);
 	import->format = format_of(head, head_bytes);
+	/* who names a column or a unit says that it is numbers: then the line that is none is the message */
+	if (!import->format && head_bytes && (import->rules.column || import->rules.unit))
+		import->format = &numbers_format;
 	return import->format ? 0 : refuse(import, head, head_bytes, err);
 }
 

@@ -55,6 +55,11 @@ struct capture_rules {
 struct import_rules {
 	int64_t every_ns; /* the interval that was asked for; 0: infer it where send times exist */
 	bool lenient;     /* damaged lines are counted instead of ending the reading */
+	/*
+	 * Plain numbers only: the column by name or number from 1, NULL where there is one only; the unit (ps, ns, us,
+	 * ms, s), NULL: as the column's name ends ("rtt_us"), else ns.
+	 */
+	const char *column, *unit;
 	struct capture_rules capture;
 };
 

@@ -60,4 +60,4 @@ struct quoted {
 };
 struct quoted quote(const char *foreign, size_t bytes);
 
-extern const struct import_format ping_format;
+extern const struct import_format ping_format, numbers_format;

@@ -71,7 +71,7 @@ static void test_ends(void)
 	free(log);
 	log = read_text("fping, \x1B[31m something else\nmore\n");
 	IS_STR(log->err.text,
-		"'log': not a tare recording and no log that tare knows (first line: 'fping, ?[31m something else')",
+		"'log': not a tare recording, and no capture or log that tare knows (first line: 'fping, ?[31m something else')",
 		"unknown");
 	IS_I64(log->err.code, TARE_E_FORMAT, "unknown: code");
 	free(log);
