@@ -146,14 +146,21 @@ static int read_policy(const char *path, struct host_policy **ret_policy, struct
 	return host_policy_parse(text, path, ret_policy, err);
 }
 
-/* Settings that a profile does not mention are none of its business. */
+/* Settings that a profile does not mention are none of its business, nor is a knob that this host does not have. */
 static void drop_unmentioned(struct host_differences *drift)
 {
 	size_t kept = 0;
-	for (size_t i = 0; i < drift->count; i++)
-		if (drift->row[i].was)
-			drift->row[kept++] = drift->row[i];
+	for (size_t i = 0; i < drift->count; i++) {
+		const struct host_difference *row = &drift->row[i];
+		bool no_knob = row->change == HOST_VANISHED && strncmp(row->key, "boot[", 5) != 0;
+		drift->not_applicable += row->was && no_knob;
+		if (row->was && !no_knob)
+			drift->row[kept++] = *row;
+	}
 	drift->count = kept;
+	drift->vanished = drift->appeared = 0;
+	for (size_t i = 0; i < kept; i++)
+		drift->vanished += drift->row[i].change == HOST_VANISHED;
 }
 
 static int compare_profile(

@@ -120,17 +120,35 @@ int inspect_json(FILE *out, const struct inspection *inspection, struct tare_err
 	return 0;
 }
 
+/* A line each: values are as long as they are, so they stand last. */
+static void print_facts(struct cli *cli, const struct host_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->count && !ferror(cli->out); i++) {
+		const struct host_fact *fact = &snapshot->facts[i];
+		const char *value = fact->value && fact->value[0] ? fact->value : "none";
+		utf8_write_safe(cli->out, fact->key, "");
+		fprintf(cli->out, "%*s %c ", (int)(strlen(fact->key) < 44 ? 44 - strlen(fact->key) : 0), "",
+			host_kind_letter(fact->kind));
+		if (fact->status == HOST_OK)
+			utf8_write_safe(cli->out, value, "");
+		else
+			fprintf(cli->out, "(%s)", host_status_name(fact->status));
+		fputc('\n', cli->out);
+	}
+}
+
 int inspect_facts(struct cli *cli, const struct inspect_config *config, const struct host_snapshot *snapshot,
 	struct tare_err *err)
 {
-	const struct format *format = config->json ? &format_json : config->csv ? &format_csv : &format_text;
-	/* a screen has room for key, value, status and kind; programs get everything */
-	bool all = config->json || config->csv;
+	const struct format *format = config->json ? &format_json : &format_csv;
 	struct report report = {.out = cli->out,
 		.columns = host_fact_columns.column,
-		.column_count = all ? host_fact_columns.count : 4,
-		.schema = "tare.facts/1",
-		.width = 0};
+		.column_count = host_fact_columns.count,
+		.schema = "tare.facts/1"};
+	if (!config->json && !config->csv) {
+		print_facts(cli, snapshot);
+		return 0;
+	}
 	int status = format->begin(&report, err);
 	for (size_t i = 0; status == 0 && i < snapshot->count; i++)
 		status = format->row(&report, &snapshot->facts[i], err);

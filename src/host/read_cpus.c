@@ -96,7 +96,8 @@ static void add_groups(struct reading *reading, const struct host_key *row, cons
 	}
 	if (first < 0)
 		return;
-	if (groups == 1 && host_cpus_count(&told) == all) {
+	/* no CPU that has the object could say: that is a status, not a value */
+	if (groups == 1 && (host_cpus_count(&told) == all || !answers[first].value)) {
 		if (answers[first].value)
 			reading_add(reading, row, instance, NULL, HOST_VIA_FILE, source, answers[first].value);
 		else

@@ -24,9 +24,9 @@ static void read_latency_cap(struct reading *reading)
 		reading_file(reading, reading_row(name), NULL, path);
 		return;
 	}
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int32_t cap = 0;
 	errno = 0;
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || read(fd, &cap, sizeof cap) != (ssize_t)sizeof cap)
 		reading_fail_name(reading, name, NULL, HOST_VIA_DEVICE, errno ? errno : EINVAL);
 	else
@@ -98,9 +98,9 @@ static void read_smi(struct reading *reading)
 			continue;
 		seen[packages++] = (long)package;
 		snprintf(path, sizeof path, "/dev/cpu/%d/msr", cpu);
-		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 		uint64_t value = 0;
 		errno = 0;
+		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd >= 0 && pread(fd, &value, sizeof value, MSR_SMI_COUNT) == (ssize_t)sizeof value) {
 			counts.by_cpu[cpu] = value & UINT32_MAX;
 			asked = true;

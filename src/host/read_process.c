@@ -196,18 +196,38 @@ static bool add_group_file(
 	return true;
 }
 
-/* "max 100000" means no quota at all, whatever the period; v1 says -1. */
+/* The first group from here up to the root that has a quota: an ancestor's stops its children, too. */
+static bool add_quota_v2(struct reading *reading, const char *id, const char *folder)
+{
+	char at[READING_PATH_BYTES], path[READING_PATH_BYTES + 16], line[64], told[READING_PATH_BYTES + 96] = "max";
+	bool any = false;
+	snprintf(at, sizeof at, "%s", folder);
+	while (strlen(at) > strlen("/sys/fs/cgroup")) {
+		snprintf(path, sizeof path, "%s/cpu.max", at);
+		bool there = reading_line(reading, path, line, sizeof line);
+		any |= there;
+		/* "max 100000" is no quota, whatever the period */
+		if (there && strncmp(line, "max", 3) != 0) {
+			snprintf(told, sizeof told, "%s%s%s", line, strcmp(at, folder) == 0 ? "" : " in ",
+				strcmp(at, folder) == 0 ? "" : at + strlen("/sys/fs/cgroup"));
+			break;
+		}
+		char *slash = strrchr(at, '/');
+		if (!slash)
+			break;
+		*slash = '\0';
+	}
+	if (any)
+		reading_add(reading, reading_row("cgroup[].quota"), id, NULL, HOST_VIA_FILE, NULL, told);
+	return any;
+}
+
+/* v1 says -1 for none. */
 static bool add_quota(struct reading *reading, const char *id, const struct group *group)
 {
 	char path[READING_PATH_BYTES + 64], quota[64] = "", period[64] = "", line[160];
-	if (group->v2) {
-		snprintf(path, sizeof path, "%s/cpu.max", group->v2);
-		if (reading_line(reading, path, line, 64)) {
-			reading_add(reading, reading_row("cgroup[].quota"), id, NULL, HOST_VIA_FILE, path,
-				strncmp(line, "max", 3) == 0 ? "max" : line);
-			return true;
-		}
-	}
+	if (group->v2 && add_quota_v2(reading, id, group->v2))
+		return true;
 	if (!group->cpu)
 		return false;
 	snprintf(path, sizeof path, "%s/cpu.cfs_period_us", group->cpu);

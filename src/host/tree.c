@@ -74,7 +74,8 @@ static int tree_openat(const struct host_tree *tree, const char *path, int flags
 {
 	const char *rest;
 	int from = start_of(tree, path, &rest);
-	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	/* openat2 refuses what O_PATH makes pointless */
+	flags |= flags & O_PATH ? O_CLOEXEC : O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	if (!tree->foreign)
 		return openat(from, rest, flags);
 	struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_IN_ROOT};

@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# This host as it is: shapes and statuses, never values; changes only within network namespaces made
+# here. Global knobs are left alone, others measure beside.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/net/lib.sh
+. "$here/../net/lib.sh"
+command -v python3 >/dev/null 2>&1 || skip_all "no python3 here"
+net_need
+net_commands inspect
+net_setup
+state=$net_scratch/state
+HOME=$net_scratch
+export HOME
+unset XDG_CONFIG_HOME STATE_DIRECTORY
+
+# question EXPRESSION: of the JSON `d` on stdin.
+question() {
+	python3 -c "import json,sys; d=json.load(sys.stdin); print($1)"
+}
+
+facts=$("$TARE" inspect --facts --json)
+rows='{r["key"]: r for r in d["rows"]}'
+is "$(echo "$facts" | question "all(r['status'] in ('ok','unknown','absent','unsupported','denied','busy','malformed','skipped') for r in d['rows'])")" \
+	True "every fact has one of the statuses"
+is "$(echo "$facts" | question "[r['key'] for r in d['rows'] if r['status']=='malformed']")" "[]" "nothing on this host is malformed"
+is "$(echo "$facts" | question "[r['key'] for r in d['rows'] if (r['value'] is None) != (r['status'] != 'ok')]")" "[]" \
+	"a value where the status is ok, and nowhere else"
+is "$(echo "$facts" | question "[r['key'] for r in d['rows']] == sorted(r['key'] for r in d['rows'])")" True "sorted by key"
+is "$(echo "$facts" | question "($rows)['nic[lo].speed_mbps']['status']")" unsupported "loopback has no speed (EINVAL)"
+is "$(echo "$facts" | question "($rows)['kernel.release']['value']")" "$(uname -r)" "the kernel's release"
+is "$(echo "$facts" | question "($rows)['cpu.online']['value']")" "$(cat /sys/devices/system/cpu/online)" "CPUs online"
+is "$(echo "$facts" | question "($rows)['cpu.dma_latency_holders']['status']")" skipped "what is slow is left alone, and told"
+is "$(echo "$facts" | question "($rows)['nic[lo].rx_packets']['via']")" netlink "counters of devices come by netlink"
+
+"$TARE" inspect --state "$state" --save --approve base --why test >"$net_scratch/first" 2>"$net_scratch/note"
+first=$?
+ok "$([ "$first" -le 1 ]; echo $?)" "a first inspection is no failure" "exit $first"
+ok "$(grep -q 'no baseline' "$net_scratch/first"; echo $?)" "and no pass either: it says that there is no baseline"
+ok "$(grep -q '^approved as base' "$net_scratch/note"; echo $?)" "approved"
+sleep 1
+second=$("$TARE" inspect --state "$state" --json)
+is "$(echo "$second" | question "[f['key'] for f in d['findings'] if f['rule']=='drift']")" "[]" "a second later nothing has drifted"
+is "$(echo "$second" | question "d['elapsed_ns'] >= 1000000000 and d['compared'] > 100")" True "counters cover the second, settings were compared"
+
+# ---- changes in a namespace ----
+inside() {
+	"$TARE" inspect --netns "$net_a" --state "$net_scratch/inside" --json "$@"
+}
+moved="sorted((f['key'], f['what']) for f in d['findings'] if f['rule']=='drift')"
+if inside --save --approve ns >"$net_scratch/ns.json" 2>"$net_scratch/ns.err"; [ $? -eq 3 ]; then
+	skip "changes in a network namespace" "$(head -n 1 "$net_scratch/ns.err")"
+else
+	is "$(question "[k for k in d['denied'] if k.startswith('nic[')]" <"$net_scratch/ns.json")" "[]" "devices of the namespace are readable"
+	is "$(inside | question "$moved")" "[]" "nothing has changed yet"
+	nsenter -t "$net_a" -n sh -c 'echo 0 >/proc/sys/net/ipv4/tcp_autocorking'
+	is "$(inside | question "$moved")" "[('net.ipv4.tcp_autocorking', '1 -> 0')]" "a changed sysctl is found and named"
+	nsenter -t "$net_a" -n sh -c 'echo 1 >/proc/sys/net/ipv4/tcp_autocorking'
+	nsenter -t "$net_a" -n ip link set a0 txqueuelen 77
+	is "$(inside | question "$moved")" "[('nic[a0].tx_queue_len', '1000 -> 77')]" "and so is the queue of a device"
+	nsenter -t "$net_a" -n ip link set a0 txqueuelen 1000
+	nsenter -t "$net_a" -n ip link set a0 mtu 1400
+	is "$(inside | question "$moved")" "[('nic[a0].mtu', '1500 -> 1400')]" "and an MTU"
+	nsenter -t "$net_a" -n ip link set a0 mtu 1500
+	if command -v ethtool >/dev/null 2>&1 && nsenter -t "$net_a" -n ethtool -K a0 gro on 2>/dev/null; then
+		ok "$(inside | question "'nic[a0].feature.rx-gro' in [k for k, _ in $moved]" | grep -q True; echo $?)" \
+			"and a feature of the driver"
+		nsenter -t "$net_a" -n ethtool -K a0 gro off 2>/dev/null
+	else
+		skip "a feature of the driver" "no ethtool, or veth lets none be changed here"
+	fi
+	inside --save >/dev/null
+	nsenter -t "$net_a" -n ip link del a0
+	nsenter -t "$net_a" -n ip link add a0 type veth peer name a1
+	nsenter -t "$net_a" -n ip link set a0 up
+	is "$(inside | question "[f['key'] for f in d['findings'] if f['rule']=='counter' and 're-created' in f['what']]")" \
+		"['nic[a0].ifindex']" "a device created anew is told"
+fi
+
+# ---- without privileges ----
+readable="sorted(r['key'] for r in d['rows'] if r['status'] in ('ok','unknown') and not r['key'].startswith(('cgroup[self]','process.')))"
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1 &&
+	setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all test -x "$TARE" 2>/dev/null; then
+	nobody="setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all"
+	echo "$facts" | question "$readable" >"$net_scratch/root"
+	chmod 755 "$net_scratch"
+	$nobody env HOME=/nonexistent "$TARE" inspect --facts --json >"$net_scratch/nobody.json"
+	question "$readable" <"$net_scratch/nobody.json" >"$net_scratch/nobody"
+	question "sorted(r['key'] for r in d['rows'] if r['status']=='denied')" <"$net_scratch/nobody.json" >"$net_scratch/denied"
+	is "$(python3 - "$net_scratch" <<'PY'
+import ast, sys
+root, nobody, denied = (set(ast.literal_eval(open(f"{sys.argv[1]}/{n}").read())) for n in ("root", "nobody", "denied"))
+print(sorted(root - nobody - denied), sorted(denied - root))
+PY
+	)" "[] []" "without privileges it lists exactly what root would add"
+	ok "$([ "$(cat "$net_scratch/denied")" != "[]" ]; echo $?)" "which is something: $(head -c 200 "$net_scratch/denied")"
+	$nobody env HOME=/nonexistent "$TARE" inspect >"$net_scratch/plain" 2>&1
+	ok "$(grep -q '^root would add ' "$net_scratch/plain"; echo $?)" "and says so on the screen"
+else
+	skip "what root would add" "needs root and setpriv"
+fi
+
+# ---- units ----
+units=$here/../../packaging/systemd
+if command -v systemd-analyze >/dev/null 2>&1; then
+	mkdir "$net_scratch/units"
+	for unit in "$units"/*; do
+		sed "s|^ExecStart=tare|ExecStart=$TARE|" "$unit" >"$net_scratch/units/$(basename "$unit")"
+	done
+	complaints=$(cd "$net_scratch/units" && systemd-analyze verify --man=no ./tare-inspect.service ./tare-inspect.timer \
+		./tare-notify@x.service 2>&1 | grep -i tare)
+	clean "$complaints" "systemd accepts the units"
+	exposure=$(systemd-analyze security --offline=yes "$net_scratch/units/tare-inspect.service" 2>/dev/null |
+		sed -n 's/.*exposure level for .*: \([0-9.]*\) .*/\1/p')
+	if [ -n "$exposure" ]; then
+		ok "$(awk -v x="$exposure" 'BEGIN { exit !(x <= 3.0) }'; echo $?)" "and rates the inspection at most 3.0" "$exposure"
+	else
+		skip "rating of the unit" "this systemd-analyze does not rate offline"
+	fi
+else
+	skip "the units" "no systemd-analyze here"
+fi
+tap_done
