@@ -145,6 +145,7 @@ int host_read(const struct host_question *question, struct host_snapshot **ret_s
 		return -1;
 	if (question->netns && reading_enter_netns(&reading, err) < 0)
 		return -1;
+	reading_own_sysfs(&reading);
 	if (reading_process_find(&reading, err) < 0)
 		return -1;
 	find_cpus(&reading);

@@ -28,6 +28,13 @@ static int own_sysfs(void)
 	return (int)syscall(SYS_fsmount, context, CLOEXEC, MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC);
 }
 
+void reading_own_sysfs(struct reading *reading)
+{
+	/* without CAP_SYS_ADMIN the one that is mounted has to do; devices it shows of elsewhere are left out */
+	if (!reading->tree.foreign && reading->tree.net_sys_fd < 0)
+		reading->tree.net_sys_fd = own_sysfs();
+}
+
 int reading_enter_netns(struct reading *reading, struct tare_err *err)
 {
 	const char *name = reading->question->netns;

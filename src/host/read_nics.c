@@ -6,6 +6,8 @@
  * below the PCI device, so the PCI folder is looked for upwards.
  */
 #include <ctype.h>
+#include <errno.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,10 +66,22 @@ static const char *find_pci(struct reading *reading, const char *name, char *add
 	return NULL;
 }
 
+/* A sysfs that was mounted in another network namespace shows devices that are not ours, under names that may be. */
+static bool is_ours(struct reading *reading, const char *name, const char *ifindex_path)
+{
+	char line[32];
+	uint64_t index = 0;
+	if (reading->tree.foreign)
+		return true;
+	return reading_line(reading, ifindex_path, line, sizeof line) && parse_count(line, &index, NULL) == 0 &&
+	       if_nametoindex(name) == index;
+}
+
 void reading_nics_find(struct reading *reading)
 {
 	struct tree_names names;
 	int failure;
+	bool elsewhere = false;
 	tree_list(&reading->tree, "/sys/class/net", reading->scratch, &names, &failure);
 	reading->nics = ARENA_ARRAY(reading->scratch, struct reading_nic, names.count ? names.count : 1);
 	for (size_t i = 0; reading->nics && i < names.count; i++) {
@@ -76,6 +90,10 @@ void reading_nics_find(struct reading *reading)
 		snprintf(path, sizeof path, NET "%s/ifindex", names.name[i]);
 		if (!tree_exists(&reading->tree, path)) /* bonding_masters is a file of its own */
 			continue;
+		if (!is_ours(reading, names.name[i], path)) {
+			elsewhere = true;
+			continue;
+		}
 		*nic = (struct reading_nic){.name = names.name[i], .detailed = reading->nic_count < HOST_NICS_MAX};
 		nic->pci = find_pci(reading, nic->name, address, sizeof address);
 		snprintf(path, sizeof path, NET "%s/dev_port", nic->name);
@@ -98,6 +116,9 @@ void reading_nics_find(struct reading *reading)
 		if (nic->id)
 			reading->nic_count++;
 	}
+	if (elsewhere)
+		reading_fail(reading, reading_row("nic[].name"), "of another network namespace", NULL, HOST_VIA_FILE,
+			"/sys/class/net", HOST_DENIED, EPERM);
 }
 
 static const struct reading_nic *nic_named(const struct reading *reading, const char *name)

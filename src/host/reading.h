@@ -90,4 +90,6 @@ void reading_stack(struct reading *reading);  /* softnet, snmp, netstat, conntra
 int reading_process_find(struct reading *reading, struct tare_err *err) TARE_MUST_USE;
 void reading_process(struct reading *reading);  /* the responder, its threads, its cgroup; others on hot CPUs */
 void reading_services(struct reading *reading); /* tuned, daemons, clocks */
+/* This namespace's devices even where /sys was mounted in another one (nsenter --net); as far as rights go. */
+void reading_own_sysfs(struct reading *reading);
 int reading_enter_netns(struct reading *reading, struct tare_err *err) TARE_MUST_USE;

@@ -83,12 +83,12 @@ static void try_value(const char *text)
 	bool unknown;
 	size_t counts = 0;
 	for (int form = 0; form < HOST_FORM_COUNT; form++) {
-		if (!host_canonical((enum host_form)form, text, value, sizeof value, &unknown))
+		if (!host_canonical((enum host_form)form, text, value, sizeof value, &unknown) || form == HOST_CHOICE)
 			continue;
 		/* what is canonical stays as it is; a mask has become a list */
 		enum host_form next = form == HOST_CPU_MASK ? HOST_CPU_LIST : (enum host_form)form;
 		hold(host_canonical(next, value, again, sizeof again, &unknown));
-		hold(form == HOST_CHOICE || strcmp(value, again) == 0);
+		hold(strcmp(value, again) == 0);
 	}
 	host_counts_each(text, count, &counts);
 	host_key_of(text);

@@ -35,7 +35,8 @@ static const struct {
 	{"/proc/irq/default_smp_affinity", "0000000f\n"},
 	{"/proc/irq/57/smp_affinity_list", "1\n"},
 	{"/proc/irq/57/spurious", "count 1\nunhandled 0\nlast_unhandled 0 ms\n"},
-	{"/proc/interrupts", "           CPU0       CPU1       \n 57:  7  8  PCI-MSI 524289-edge  eth0-rx-0\nLOC:  1  2  Local\nERR:  0\n"},
+	{"/proc/interrupts", "           CPU0       CPU1       \n 57:  7  8  PCI-MSI 524289-edge  eth0-rx-0\nLOC:  1  "
+			     "2  Local\nERR:  0\n"},
 	{"/proc/softirqs", "                    CPU0       CPU1       \n      NET_RX:          5          6\n"},
 	{"/proc/net/softnet_stat", "00000010 00000000 00000001 0 0 0 0 0 0 0 0 0 00000000\n"},
 	{"/proc/net/snmp", "Udp: InDatagrams RcvbufErrors\nUdp: 5 6\n"},
@@ -52,8 +53,8 @@ static const struct {
 	{"/sys/fs/cgroup/md/cpu.stat", "nr_throttled 5\n"},
 	{"/proc/42/stat", "42 (md) S 1 42 42 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 1 0 5000 1\n"},
 	{"/proc/42/status", "Name:\tmd\nCpus_allowed_list:\t3\n"},
-	{"/proc/42/task/42/stat",
-		"42 (md) S 1 42 42 0 -1 0 1 0 0 0 1 1 0 0 20 0 1 0 5000 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 17 1 0 0 0 0 0\n"},
+	{"/proc/42/task/42/stat", "42 (md) S 1 42 42 0 -1 0 1 0 0 0 1 1 0 0 20 0 1 0 5000 1 1 1 1 1 1 1 1 1 1 1 1 1 1 "
+				  "1 17 1 0 0 0 0 0\n"},
 	{"/proc/42/task/42/status", "Cpus_allowed_list:\t0-3\n"},
 	{"/proc/42/cgroup", "5:cpuset:/md\n4:cpu,cpuacct:/md\n"},
 	{"/proc/42/environ", "EF_POLL_USEC=1\n"},

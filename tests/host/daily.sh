@@ -70,6 +70,10 @@ ln -sf '!EACCES' "$root/sys/devices/system/cpu/online"
 inspect --nagios >/dev/null
 is $? 3 "without what is required nothing can be said"
 
+begin bare
+is "$(inspect --facts --json | question "{r['key']: r['status'] for r in d['rows']}['cpu.freq_khz']")" skipped "no CPU is interrupted while one is isolated"
+is "$(inspect --facts --json --intrusive | question "{r['key']: r['value'] for r in d['rows']}['cpu.freq_khz']")" 3400000 "but with --intrusive"
+
 # ---- since when ----
 begin bare
 write /proc/sys/vm/swappiness 10

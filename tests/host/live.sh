@@ -79,6 +79,57 @@ else
 		"['nic[a0].ifindex']" "a device created anew is told"
 fi
 
+# ---- the cable's other end ----
+cat >"$net_scratch/lldp.py" <<'PY'
+import socket, time
+s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+s.bind(("b0", 0))
+def tlv(kind, value):
+    return bytes([kind << 1, len(value)]) + value
+frame = bytes.fromhex("0180c200000e") + b"\2\0\0\0\0\1" + b"\x88\xcc" + tlv(1, b"\4\0\x1c\x73\0\0\1") + \
+    tlv(2, b"\5Ethernet7") + tlv(3, b"\0\x78") + tlv(5, b"sw1") + bytes([254, 6]) + bytes.fromhex("0080c2010064") + b"\0\0"
+for _ in range(40):
+    s.send(frame)
+    time.sleep(0.1)
+PY
+# a0 was made anew above, without its peer in B
+in_a ip link del a0 2>/dev/null
+in_a ip link add a0 type veth peer name b0 netns "$net_b"
+net_address in_a a0 "$A4" "$A6"
+net_address in_b b0 "$B4" "$B6"
+in_a ip link set a0 up
+in_b ip link set b0 up
+net_wait_up
+background lldp in_b python3 "$net_scratch/lldp.py"
+heard=$("$TARE" inspect --netns "$net_a" --lldp a0 --lldp-wait 10s --facts --json 2>"$net_scratch/lldp.err" |
+	question "[r['value'] for r in d['rows'] if r['key']=='lldp[a0].neighbour']")
+is "$heard" "['sw1 Ethernet7 vlan 100']" "the switch port is learnt by listening"
+
+# ---- what moves within a round ----
+if command -v sqlite3 >/dev/null 2>&1; then
+	background echo in_b "$TARE" echo "udp://$B4:7000"
+	sleep 0.5
+	background run in_a "$TARE" run "udp://$B4:7000" --every 5ms --count 400 -q -o "$net_scratch/moved.tare"
+	sleep 1
+	in_a ip link set a0 mtu 1400
+	in_a sh -c 'echo 0 >/proc/sys/net/ipv4/tcp_autocorking'
+	wait "$run_pid"
+	events=$(sqlite3 "$net_scratch/moved.tare" "select text from event where kind='host'")
+	ok "$(echo "$events" | grep -q '^a0: mtu 1500 -> 1400$'; echo $?)" "what the kernel announces within a round is an event" "$events"
+	ok "$(echo "$events" | grep -q '^net.ipv4.tcp_autocorking changed during the round: 1 -> 0$'; echo $?)" \
+		"and so is what two snapshots tell" "$events"
+	is "$(sqlite3 "$net_scratch/moved.tare" "select count(*) > 100 from fact where round is null and moment='start'")" 1 \
+		"the run holds the facts of its start"
+	is "$(sqlite3 "$net_scratch/moved.tare" "select value from fact where key='nic[a0].mtu' order by id")" "1500
+1400
+1400" "the start of the run, the end of the round and the end of the run tell what changed"
+	is "$(sqlite3 "$net_scratch/moved.tare" "select count(distinct value) from fact where key='snapshot.hash'")" 2 "under another hash"
+	in_a "$TARE" run "udp://$B4:7000" --every 1ms --count 50 -q --no-facts -o "$net_scratch/bare.tare" >/dev/null
+	is "$(sqlite3 "$net_scratch/bare.tare" "select count(*) from fact")" 0 "--no-facts leaves all of it out"
+else
+	skip "events within a round" "no sqlite3"
+fi
+
 # ---- without privileges ----
 readable="sorted(r['key'] for r in d['rows'] if r['status'] in ('ok','unknown') and not r['key'].startswith(('cgroup[self]','process.')))"
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1 &&
