@@ -51,7 +51,7 @@ static void try_keys(const struct capture_frame *frame, const struct layers *lay
 		struct match_sample samples[4];
 		require(key_parse(keys[i], &rule, &err) == 0);
 		const struct pairing_rules rules = {
-			.key = rule, .service = {.port = layers->target_port}, .match = {.timeout_ns = 1000, .copy_ns = 10}, .seed = 1};
+			.key = rule, .service = {.port = layers->target_port}, .match = {.timeout_ns = 1000, .copy_ns = 10}, .seed = 1, .connections = 4};
 		struct feed_packet packet = {.frame = *frame, .layers = *layers, .time = frame->time, .timed = true};
 		require(pairing_open(&rules, &pairing, &err) == 0);
 		for (int repeat = 0; repeat < 3; repeat++) {

@@ -34,9 +34,11 @@ int pairing_open(const struct pairing_rules *rules, struct pairing **ret_pairing
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	pairing->rules = *rules;
 	pairing->rules.match.in_order = key_in_order(rules->key.kind);
+	if (!pairing->rules.connections)
+		pairing->rules.connections = CONNECTIONS;
 	bool tcp = rules->service.protocol == PROTOCOL_TCP || key_protocol(&rules->key) == PROTOCOL_TCP;
 	if (tcp)
-		pairing->connections = calloc(CONNECTIONS, sizeof(*pairing->connections));
+		pairing->connections = calloc(pairing->rules.connections, sizeof(*pairing->connections));
 	if ((tcp && !pairing->connections) || match_open(&pairing->rules.match, &pairing->match, err)) {
 		pairing_free(pairing);
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
@@ -114,7 +116,7 @@ bool packet_identity(const struct layers *layers, uint32_t payload_most, uint64_
 
 static struct connection *connection_of(struct pairing *pairing, const struct hash *flow)
 {
-	struct connection *connection = &pairing->connections[flow->place % CONNECTIONS];
+	struct connection *connection = &pairing->connections[flow->place % pairing->rules.connections];
 	if (connection->check != flow->check)
 		*connection = (struct connection){.check = flow->check};
 	return connection;

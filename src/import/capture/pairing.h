@@ -12,6 +12,7 @@ struct pairing_rules {
 	struct service service;
 	struct match_rules match;
 	uint64_t seed;
+	uint32_t connections; /* of TCP remembered at a time; 0: 32768 */
 };
 
 struct pairing_counts {
