@@ -331,7 +331,7 @@ static int stat_run(struct cli *cli, void *configuration, int operand_count, cha
 	struct stat_layout layout = {.format = &format_text, .width = cli->columns, .columns = config->columns};
 	if (operand_count == 0)
 		return tare_fail(
-			err, TARE_E_USAGE, "stat needs a FILE: a recording or a log of ping; see 'tare help stat'");
+			err, TARE_E_USAGE, "stat needs a FILE: a recording, a log of ping or a capture; see 'tare help stat'");
 	if (config->json && config->csv)
 		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
 	if (config->json)
