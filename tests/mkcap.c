@@ -103,7 +103,8 @@ static void ethernet(struct mk_frame *frame, const struct mk_ends *ends, uint16_
 
 static void ipv4(struct mk_frame *frame, const struct mk_ends *ends, uint8_t protocol, size_t bytes)
 {
-	uint8_t header[IPV4] = {0x45, [8] = 64, [9] = protocol, [12] = 10, [15] = ends->source, [16] = 10, [19] = ends->target};
+	uint8_t header[IPV4] = {
+		0x45, [8] = 64, [9] = protocol, [12] = 10, [15] = ends->source, [16] = 10, [19] = ends->target};
 	set_u16(header + 2, (uint16_t)(IPV4 + bytes));
 	set_u16(header + 4, ends->ip_id);
 	mk_put(frame, header, sizeof(header));
@@ -127,7 +128,8 @@ void mk_udp(struct mk_frame *frame, const struct mk_ends *ends, const void *payl
 
 void mk_udp6(struct mk_frame *frame, const struct mk_ends *ends, const void *payload, size_t bytes)
 {
-	uint8_t header[40] = {0x60, [6] = 0, [7] = 64, [8] = 0xfd, [23] = ends->source, [24] = 0xfd, [39] = ends->target};
+	uint8_t header[40] = {
+		0x60, [6] = 0, [7] = 64, [8] = 0xfd, [23] = ends->source, [24] = 0xfd, [39] = ends->target};
 	static const uint8_t hop[8] = {17, 0, 1, 4};
 	set_u16(header + 4, (uint16_t)(sizeof(hop) + 8 + bytes));
 	ethernet(frame, ends, 0x86dd);
@@ -136,8 +138,8 @@ void mk_udp6(struct mk_frame *frame, const struct mk_ends *ends, const void *pay
 	udp(frame, ends, payload, bytes);
 }
 
-void mk_tcp(struct mk_frame *frame, const struct mk_ends *ends, uint32_t sequence, uint32_t acknowledged, unsigned flags,
-	const void *payload, size_t bytes)
+void mk_tcp(struct mk_frame *frame, const struct mk_ends *ends, uint32_t sequence, uint32_t acknowledged,
+	unsigned flags, const void *payload, size_t bytes)
 {
 	ethernet(frame, ends, 0x0800);
 	ipv4(frame, ends, 6, 20 + bytes);
@@ -189,7 +191,8 @@ static void put_seconds_ns(struct mk_frame *frame, struct mk_time time)
 	mk_put_u32(frame, (uint32_t)(time.ps / 1000));
 }
 
-void mk_expcap(struct mk_frame *frame, struct mk_time time, unsigned flags, unsigned device, unsigned port, uint16_t dropped)
+void mk_expcap(
+	struct mk_frame *frame, struct mk_time time, unsigned flags, unsigned device, unsigned port, uint16_t dropped)
 {
 	put_little(frame, (uint64_t)time.seconds, 4);
 	put_little(frame, (uint64_t)time.ps, 5);

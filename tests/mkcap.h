@@ -24,7 +24,8 @@ static inline struct mk_time mk_later(struct mk_time time, int64_t ps)
 {
 	int64_t sum = time.ps + ps % INT64_C(1000000000000);
 	time.seconds += ps / INT64_C(1000000000000) + (sum >= INT64_C(1000000000000)) - (sum < 0);
-	time.ps = sum - (sum >= INT64_C(1000000000000) ? INT64_C(1000000000000) : 0) + (sum < 0 ? INT64_C(1000000000000) : 0);
+	time.ps = sum - (sum >= INT64_C(1000000000000) ? INT64_C(1000000000000) : 0) +
+		  (sum < 0 ? INT64_C(1000000000000) : 0);
 	return time;
 }
 
@@ -34,8 +35,8 @@ struct mk_ends {
 	uint16_t source_port, target_port, ip_id;
 };
 void mk_udp(struct mk_frame *frame, const struct mk_ends *ends, const void *payload, size_t bytes);
-void mk_tcp(struct mk_frame *frame, const struct mk_ends *ends, uint32_t sequence, uint32_t acknowledged, unsigned flags,
-	const void *payload, size_t bytes);
+void mk_tcp(struct mk_frame *frame, const struct mk_ends *ends, uint32_t sequence, uint32_t acknowledged,
+	unsigned flags, const void *payload, size_t bytes);
 void mk_echo(struct mk_frame *frame, const struct mk_ends *ends, bool reply, uint16_t id, uint16_t sequence);
 /* IPv6 fd00::SOURCE with one hop-by-hop header in front of UDP. */
 void mk_udp6(struct mk_frame *frame, const struct mk_ends *ends, const void *payload, size_t bytes);
@@ -52,7 +53,8 @@ void mk_insert(struct mk_frame *frame, size_t at, const void *bytes, size_t coun
 void mk_wrap_ip(struct mk_frame *frame, uint8_t protocol);
 
 /* ---- stamps ---- */
-void mk_expcap(struct mk_frame *frame, struct mk_time time, unsigned flags, unsigned device, unsigned port, uint16_t dropped);
+void mk_expcap(
+	struct mk_frame *frame, struct mk_time time, unsigned flags, unsigned device, unsigned port, uint16_t dropped);
 void mk_hpt(struct mk_frame *frame, struct mk_time time, unsigned device, unsigned port);
 /* extension words in the order of the wire, each with its own bits; 0 words: no extension */
 void mk_metawatch(struct mk_frame *frame, struct mk_time time, unsigned flags, unsigned device, unsigned port,
@@ -106,7 +108,7 @@ struct mk_interface {
 void mk_interface(struct mk_file *file, const struct mk_interface *interface);
 struct mk_packet {
 	uint32_t interface;
-	uint64_t raw; /* ticks of the interface */
+	uint64_t raw;            /* ticks of the interface */
 	size_t captured, length; /* 0: all */
 	uint32_t flags;
 	uint64_t dropped, id; /* 0: left out */

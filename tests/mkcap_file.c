@@ -81,8 +81,8 @@ void mk_record(struct mk_file *file, struct mk_time time, const struct mk_frame 
 {
 	if (captured > frame->count)
 		captured = frame->count;
-	mk_record_raw(file, (uint32_t)time.seconds, (uint32_t)(time.ps / (file->nano ? 1000 : 1000000)), (uint32_t)captured,
-		(uint32_t)(length ? length : captured), frame->bytes);
+	mk_record_raw(file, (uint32_t)time.seconds, (uint32_t)(time.ps / (file->nano ? 1000 : 1000000)),
+		(uint32_t)captured, (uint32_t)(length ? length : captured), frame->bytes);
 }
 
 /* A block's two lengths are written when its body is complete. */

@@ -73,8 +73,9 @@ static int refuse(const struct import *import, const char *head, size_t head_byt
 	size_t bytes = end ? (size_t)(end - head) : head_bytes;
 	while (bytes && head[bytes - 1] == '\r')
 		bytes--;
-	return tare_fail(err, TARE_E_FORMAT, "'%s': not a tare recording, and no capture or log that tare knows (first line: %s)",
-		import->name, quote(head, bytes).text);
+	return tare_fail(err, TARE_E_FORMAT,
+		"'%s': not a tare recording, and no capture or log that tare knows (first line: %s)", import->name,
+		quote(head, bytes).text);
 }
 
 static int open_lines(struct import *import, struct tare_err *err)

@@ -61,8 +61,8 @@ static int read_stream(struct input *input, uint8_t *to, size_t room, size_t *re
 	if (got < room && ferror(from))
 		return tare_fail_errno(err, errno ? errno : EIO, "cannot read '%s'", input->name);
 	if (got && input->spool && !input->replaying && fwrite(to, 1, got, input->spool) != got)
-		return tare_fail_errno(err, errno ? errno : EIO, "cannot keep what '%s' brings in a temporary file",
-			input->name);
+		return tare_fail_errno(
+			err, errno ? errno : EIO, "cannot keep what '%s' brings in a temporary file", input->name);
 	if (!got && input->replaying && !input->spool_complete) {
 		/* the pipe was read only in part before the rewind: go on with it, still keeping */
 		input->replaying = false;
@@ -359,8 +359,8 @@ int input_rewind(struct input *input, struct tare_err *err)
 			return tare_fail(err, TARE_E_SYSTEM, "cannot read '%s' a second time", input->name);
 		input->spool_complete = input->spool_complete || input->raw_over;
 		if (fflush(input->spool) || fseeko(input->spool, 0, SEEK_SET))
-			return tare_fail_errno(err, errno, "cannot keep what '%s' brings in a temporary file",
-				input->name);
+			return tare_fail_errno(
+				err, errno, "cannot keep what '%s' brings in a temporary file", input->name);
 		input->replaying = true;
 	}
 	return begin(input, err);

@@ -6,7 +6,9 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "import/capture/file.h"
 #include "import/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -19,13 +21,16 @@ static void require(int holds)
 
 static void check(const struct tare_record *record)
 {
+	if (strncmp(record->run->tool, "capture", 7) != 0)
+		return; /* a packed log */
 	const struct tare_series *series = &record->series;
 	require(series->fate && record->run && record->target && record->round && record->resolution_ns > 0);
 	for (size_t i = 0; i < series->count; i++) {
 		require(series->fate[i] < TARE_FATE_COUNT);
 		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
 			bool reply = stage == TARE_STAGE_KERNEL_RX || stage == TARE_STAGE_NIC_RX;
-			if (series->at_ns[stage] && reply && (series->fate[i] == TARE_LOST || series->fate[i] == TARE_PENDING))
+			if (series->at_ns[stage] && reply &&
+				(series->fate[i] == TARE_LOST || series->fate[i] == TARE_PENDING))
 				require(series->at_ns[stage][i] == TARE_NO_TIME);
 		}
 	}
@@ -33,10 +38,15 @@ static void check(const struct tare_record *record)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	static const struct capture_rules rules[] = {{0}, {.key = "order"}, {.key = "tcp-ack"}, {.stamps = "capture", .key = "payload[0:2]"},
-		{.from = "interface:0", .to = "interface:1"}, {.from = "port:1", .to = "port:2", .clock = "same"},
-		{.service = "53", .last_copy = true}, {.stamps = "vss"}};
+	static const struct capture_rules rules[] = {{0}, {.key = "order"}, {.key = "tcp-ack"},
+		{.stamps = "capture", .key = "payload[0:2]"}, {.from = "interface:0", .to = "interface:1"},
+		{.from = "port:1", .to = "port:2", .clock = "same"}, {.service = "53", .last_copy = true},
+		{.stamps = "vss"}};
 	if (bytes < 2)
+		return 0;
+	/* logs have a target of their own */
+	bool packed = data[0] == 0x1f || data[0] == 0x28;
+	if (!packed && capture_format_of(data, bytes - 1) == CAPTURE_NONE)
 		return 0;
 	struct import_rules all = {.lenient = data[bytes - 1] & 8, .capture = rules[data[bytes - 1] & 7]};
 	struct import *import = NULL;

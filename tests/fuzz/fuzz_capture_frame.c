@@ -42,16 +42,19 @@ static void try_stamps(const struct capture_frame *frame, const struct layers *l
 
 static void try_keys(const struct capture_frame *frame, const struct layers *layers)
 {
-	static const char *const keys[] = {"icmp", "tare", "stamp", "dns", "tcp", "tcp-ack", "tcp-syn", "order", "payload",
-		"payload[3:9]", "re:a(b+)c"};
+	static const char *const keys[] = {"icmp", "tare", "stamp", "dns", "tcp", "tcp-ack", "tcp-syn", "order",
+		"payload", "payload[3:9]", "re:a(b+)c"};
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
 		struct key_rule rule;
 		struct tare_err err = {0};
 		struct pairing *pairing = NULL;
 		struct match_sample samples[4];
 		require(key_parse(keys[i], &rule, &err) == 0);
-		const struct pairing_rules rules = {
-			.key = rule, .service = {.port = layers->target_port}, .match = {.timeout_ns = 1000, .copy_ns = 10}, .seed = 1, .connections = 4};
+		const struct pairing_rules rules = {.key = rule,
+			.service = {.port = layers->target_port},
+			.match = {.timeout_ns = 1000, .copy_ns = 10},
+			.seed = 1,
+			.connections = 4};
 		struct feed_packet packet = {.frame = *frame, .layers = *layers, .time = frame->time, .timed = true};
 		require(pairing_open(&rules, &pairing, &err) == 0);
 		for (int repeat = 0; repeat < 3; repeat++) {
@@ -67,7 +70,8 @@ static void try_keys(const struct capture_frame *frame, const struct layers *lay
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	static const uint16_t links[] = {LINK_ETHERNET, LINK_SLL, LINK_SLL2, LINK_RAW, LINK_NULL, LINK_LOOP, LINK_UNKNOWN};
+	static const uint16_t links[] = {
+		LINK_ETHERNET, LINK_SLL, LINK_SLL2, LINK_RAW, LINK_NULL, LINK_LOOP, LINK_UNKNOWN};
 	if (bytes < 2)
 		return 0;
 	struct capture_frame frame = {

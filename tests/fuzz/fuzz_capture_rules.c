@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What users write about captures, in any form: understood or refused with a sentence. The first byte says where it stands. */
+/* What users write about captures, in any form: understood or refused with a sentence. The first byte says where it
+ * stands. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	memcpy(text, data + 1, bytes - 1);
 	text[bytes - 1] = '\0';
 	struct capture_rules rules = {0};
-	const char **places[] = {&rules.key, &rules.service, &rules.stamps, &rules.seen_at, &rules.from, &rules.to, &rules.clock,
-		&rules.marks, &rules.line_rate};
+	const char **places[] = {&rules.key, &rules.service, &rules.stamps, &rules.seen_at, &rules.from, &rules.to,
+		&rules.clock, &rules.marks, &rules.line_rate};
 	*places[data[0] % 9] = text;
 	if (data[0] & 0x80)
 		rules.to = "interface:1";

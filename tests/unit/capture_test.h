@@ -8,7 +8,6 @@
 #include "mkcap.h"
 #include "tap.h"
 
-
 struct opened {
 	struct input *input;
 	struct capture_file *file;
@@ -33,7 +32,8 @@ __attribute__((unused)) static bool open_frames(struct opened *opened, const voi
 }
 
 /* Frames, layers and stamps. */
-__attribute__((unused)) static bool open_feed(struct opened *opened, const struct mk_file *file, enum stamp_format stamps)
+__attribute__((unused)) static bool open_feed(
+	struct opened *opened, const struct mk_file *file, enum stamp_format stamps)
 {
 	const struct feed_rules rules = {.stamps = stamps, .seed = 1};
 	*opened = (struct opened){0};

@@ -84,18 +84,22 @@ static void test_cases(void)
 	got = import_file(data("tcpdump/tcp-handshake-nano.pcap"), "tcp-ack", "131.155.215.69:46656");
 	IS_I64(got.min_ns, 87895, "SYN/ACK to ACK");
 	got = import_file(data("zeek/icmp_request_mirrored_twice.pcap"), NULL, NULL);
-	OK(got.samples == 4 && got.answered == 4 && got.min_ns == 3897000 && got.max_ns == 4361000, "4 pings mirrored twice: the first copy counts");
+	OK(got.samples == 4 && got.answered == 4 && got.min_ns == 3897000 && got.max_ns == 4361000,
+		"4 pings mirrored twice: the first copy counts");
 	OK(strstr(got.notes, "4 copies") != NULL, "the copies are counted");
 	got = import_file(data("zeek/icmp_sll2_lo.pcap"), NULL, NULL);
-	OK(got.rounds == 2 && got.min_ns == 29000 && got.max_ns == 30000, "cooked frames of version 2: 29 us over IPv4, 30 us over IPv6");
+	OK(got.rounds == 2 && got.min_ns == 29000 && got.max_ns == 30000,
+		"cooked frames of version 2: 29 us over IPv4, 30 us over IPv6");
 	got = import_file(data("pcap-parser/icmp_modified_magic.pcap"), NULL, NULL);
 	OK(got.samples == 1 && got.answered == 0, "the modified format: a request without reply");
 	got = import_file(data("tcpdump/timestamp_invalid_nano.pcap"), NULL, NULL);
-	OK(got.answered == 0 && strstr(got.notes, "2 packets (2, 3) have a fraction"), "impossible fractions: no value");
+	OK(got.answered == 0 && strstr(got.notes, "2 packets (2, 3) have a fraction"),
+		"impossible fractions: no value");
 	got = import_file(data("tcpdump/timestamp_invalid_micro.pcap"), NULL, NULL);
 	OK(got.answered == 0 && strstr(got.notes, "2 packets (2, 3) have a fraction"), "in microseconds too");
 	got = import_file(data("pcapplusplus/many_interfaces_mixed_dlt.pcapng"), NULL, NULL);
-	OK(strstr(got.notes, "times run backwards at 1 packet (3)") != NULL, "one step backwards between interfaces, as it is");
+	OK(strstr(got.notes, "times run backwards at 1 packet (3)") != NULL,
+		"one step backwards between interfaces, as it is");
 }
 
 static void test_times(void)
@@ -103,8 +107,8 @@ static void test_times(void)
 	static const struct {
 		const char *name;
 		int64_t seconds;
-	} files[] = {{"time_2038_overflow.pcap", 2147483648}, {"time_2106_max.pcap", 4294967295}, {"time_2106_overflow.pcapng", 4294967296},
-		{"time_2107.pcapng", 4323283200}};
+	} files[] = {{"time_2038_overflow.pcap", 2147483648}, {"time_2106_max.pcap", 4294967295},
+		{"time_2106_overflow.pcapng", 4294967296}, {"time_2107.pcapng", 4323283200}};
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		struct mk_file file;
 		struct opened opened;
@@ -112,7 +116,9 @@ static void test_times(void)
 		char name[100];
 		snprintf(name, sizeof(name), "tcpdump/%s", files[i].name);
 		slurp(data(name), &file);
-		OK(open_frames(&opened, file.bytes, file.count, false) && capture_file_next(opened.file, &got, &opened.err) == 1, "%s", name);
+		OK(open_frames(&opened, file.bytes, file.count, false) &&
+				capture_file_next(opened.file, &got, &opened.err) == 1,
+			"%s", name);
 		IS_I64(got.time.seconds, files[i].seconds, "its year");
 		opened_end(&opened);
 		mk_file_end(&file);
@@ -138,7 +144,8 @@ static void test_interfaces(void)
 
 static void test_byte_orders(void)
 {
-	static const int numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 100, 101, 102, 200, 201, 202};
+	static const int numbers[] = {
+		1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 100, 101, 102, 200, 201, 202};
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
 		struct mk_file file[2];
 		struct opened opened[2];
@@ -148,7 +155,8 @@ static void test_byte_orders(void)
 		int found = 1;
 		int64_t frames = 0;
 		for (int order = 0; order < 2; order++) {
-			snprintf(name, sizeof(name), "pcapng-test-generator/test%03d-%s.pcapng", numbers[i], order ? "be" : "le");
+			snprintf(name, sizeof(name), "pcapng-test-generator/test%03d-%s.pcapng", numbers[i],
+				order ? "be" : "le");
 			slurp(data(name), &file[order]);
 			same = open_frames(&opened[order], file[order].bytes, file[order].count, false) && same;
 		}
@@ -158,9 +166,10 @@ static void test_byte_orders(void)
 			if (!same || !found)
 				break;
 			frames++;
-			same = got[0].time.seconds == got[1].time.seconds && got[0].time.picoseconds == got[1].time.picoseconds &&
-			       got[0].captured == got[1].captured && got[0].length == got[1].length && got[0].link == got[1].link &&
-			       memcmp(got[0].bytes, got[1].bytes, got[0].captured) == 0;
+			same = got[0].time.seconds == got[1].time.seconds &&
+			       got[0].time.picoseconds == got[1].time.picoseconds &&
+			       got[0].captured == got[1].captured && got[0].length == got[1].length &&
+			       got[0].link == got[1].link && memcmp(got[0].bytes, got[1].bytes, got[0].captured) == 0;
 		}
 		OK(same, "test%03d: %" PRId64 " packets, the same in both byte orders%s%s", numbers[i], frames,
 			same ? "" : ": ", same ? "" : opened[0].err.text);
@@ -177,7 +186,8 @@ static void test_arista(void)
 	struct opened opened;
 	struct feed_packet packet;
 	slurp(data("tcpdump/arista_ether.pcap"), &file);
-	OK(open_feed(&opened, &file, STAMP_FORMAT_COUNT) && feed_verdict(opened.feed)->format == STAMP_AVSP, "0xD28B in all 16 frames");
+	OK(open_feed(&opened, &file, STAMP_FORMAT_COUNT) && feed_verdict(opened.feed)->format == STAMP_AVSP,
+		"0xD28B in all 16 frames");
 	IS_I64(feed_verdict(opened.feed)->stamped, 16, "all eight version codes are stamps");
 	OK(feed_next(opened.feed, &packet, &opened.err) == 1 && packet.time.seconds == 1559162199 &&
 			packet.time.picoseconds == 944724424000 && packet.frame.time.seconds == 1559162200 &&
@@ -236,7 +246,8 @@ static void test_shared_stamps(void)
 			stamped++;
 			inside += after_ns >= cases[i].least_ns && after_ns <= cases[i].most_ns;
 		}
-		OK(fine && feed_verdict(opened.feed)->format == cases[i].format && stamped == cases[i].stamped && inside == stamped &&
+		OK(fine && feed_verdict(opened.feed)->format == cases[i].format && stamped == cases[i].stamped &&
+				inside == stamped &&
 				feed_verdict(opened.feed)->undecodable_ticks == (cases[i].format == STAMP_NONE),
 			"%s: %s", cases[i].name, fine ? feed_verdict(opened.feed)->words : opened.err.text);
 		opened_end(&opened);
@@ -244,7 +255,8 @@ static void test_shared_stamps(void)
 	}
 }
 
-/* One capture in four formats, each exact to its format's resolution. (The ERF file once went through a conversion of line ends: where a stamp holds 0x0a it became 0x0d, 3 us.) */
+/* One capture in four formats, each exact to its format's resolution. (The ERF file once went through a conversion of
+ * line ends: where a stamp holds 0x0a it became 0x0d, 3 us.) */
 static void test_four_formats(void)
 {
 	static const char *const names[] = {"captures/libtrace/100_packets.erf", "captures/libtrace/100_packets.pcap",
@@ -269,7 +281,8 @@ static void test_four_formats(void)
 		for (int i = 1; i < 4 && alike; i++) {
 			int64_t apart = capture_time_ps(got[i].time, got[0].time);
 			alike = apart > -4000000 && apart < 4000000 && got[i].length == got[0].length &&
-				got[i].captured == got[0].captured && memcmp(got[i].bytes, got[1].bytes, got[1].captured) == 0;
+				got[i].captured == got[0].captured &&
+				memcmp(got[i].bytes, got[1].bytes, got[1].captured) == 0;
 		}
 		same += alike;
 	}
@@ -295,7 +308,8 @@ static void test_pings(void)
 		return;
 	}
 	struct summary got = import_file(found, NULL, NULL);
-	OK(got.samples == 75 && got.min_ns == 164000 && got.max_ns == 256000 && (got.sum_ns + 37) / 75 / 100 == 2113, "75 pings: 164, 211.4, 256 us");
+	OK(got.samples == 75 && got.min_ns == 164000 && got.max_ns == 256000 && (got.sum_ns + 37) / 75 / 100 == 2113,
+		"75 pings: 164, 211.4, 256 us");
 	/* the same, cut to 60 bytes a frame */
 	struct mk_file file, cut = {0};
 	struct opened opened;
@@ -307,7 +321,8 @@ static void test_pings(void)
 		while (capture_file_next(opened.file, &frame, &opened.err) == 1) {
 			copy.count = 0;
 			mk_put(&copy, frame.bytes, frame.captured);
-			mk_record(&cut, (struct mk_time){frame.time.seconds, frame.time.picoseconds}, &copy, 60, frame.length);
+			mk_record(&cut, (struct mk_time){frame.time.seconds, frame.time.picoseconds}, &copy, 60,
+				frame.length);
 		}
 	}
 	FILE *stream = fmemopen(cut.bytes, cut.count, "r");
@@ -315,7 +330,8 @@ static void test_pings(void)
 	const struct tare_record *record = NULL;
 	struct tare_err err = {0};
 	int64_t sum_ns = 0;
-	bool fine = import_open_stream(stream, "cut", NULL, &import, &err) == 0 && import_next(import, &record, &err) == 1;
+	bool fine =
+		import_open_stream(stream, "cut", NULL, &import, &err) == 0 && import_next(import, &record, &err) == 1;
 	for (size_t i = 0; fine && i < record->series.count; i++)
 		sum_ns += tare_span_of(&record->series, TARE_SPAN_STACK, i);
 	IS_I64(sum_ns, got.sum_ns, "cut to 60 bytes: the same times");

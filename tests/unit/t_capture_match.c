@@ -1,102 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * From captures to samples through the door of import: every key, copies,
- * retransmissions, losses, and two places, all with chosen times and therefore
- * with exact figures.
+ * retransmissions, losses, all with chosen times and therefore with exact
+ * figures.
  */
-#include <unistd.h>
-
-#include "capture_test.h"
-#include "import/import.h"
-
-static const struct mk_time start = {1700000000, 0};
-static const struct mk_ends to = {1, 2, 40000, 7000, 1}, from = {2, 1, 7000, 40000, 9};
-
-/* One import, read to its end; the first record's series is kept. */
-struct read {
-	struct import *import;
-	FILE *stream;
-	const struct tare_record *record; /* of the first round */
-	int rounds;
-	struct tare_err err;
-	bool fine;
-};
-
-static void read_end(struct read *read)
-{
-	import_free(read->import);
-	if (read->stream)
-		fclose(read->stream);
-	*read = (struct read){0};
-}
-
-static void read_file(struct read *read, const struct mk_file *file, const struct capture_rules *rules)
-{
-	struct import_rules all = {0};
-	if (rules)
-		all.capture = *rules;
-	*read = (struct read){0};
-	read->stream = fmemopen(file->bytes, file->count, "r");
-	read->fine = import_open_stream(read->stream, "test", &all, &read->import, &read->err) == 0 &&
-		     import_next(read->import, &read->record, &read->err) == 1;
-	read->rounds = read->fine;
-}
-
-static bool said(const struct read *read, const char *words)
-{
-	const struct import_note *notes;
-	size_t count = read->import ? import_notes(read->import, &notes) : 0;
-	for (size_t i = 0; i < count; i++) {
-		if (strstr(notes[i].text, words))
-			return true;
-	}
-	for (size_t i = 0; i < count; i++)
-		printf("# note: %s\n", notes[i].text);
-	return false;
-}
-
-/* Value of sample i of the only span there is. */
-static int64_t value_of(const struct read *read, size_t i)
-{
-	static const enum tare_span spans[] = {TARE_SPAN_STACK, TARE_SPAN_WIRE, TARE_SPAN_RESIDENCE, TARE_SPAN_HOST};
-	for (size_t k = 0; k < sizeof(spans) / sizeof(*spans); k++) {
-		int64_t ns = read->fine ? tare_span_of(&read->record->series, spans[k], i) : TARE_NO_TIME;
-		if (ns != TARE_NO_TIME)
-			return ns;
-	}
-	return TARE_NO_TIME;
-}
-
-static size_t count_of(const struct read *read)
-{
-	return read->fine ? read->record->series.count : 0;
-}
-
-static uint64_t fate_of(const struct read *read, enum tare_fate fate)
-{
-	return read->fine ? tare_fates_of(&read->record->series).count[fate] : 0;
-}
-
-static void put(struct mk_file *file, int64_t at_ns, const struct mk_frame *frame)
-{
-	mk_record(file, mk_later(start, at_ns * 1000), frame, frame->count, 0);
-}
-
-static void put_udp(struct mk_file *file, int64_t at_ns, const struct mk_ends *ends, uint16_t ip_id, const void *payload, size_t bytes)
-{
-	struct mk_frame frame;
-	struct mk_ends with_id = *ends;
-	with_id.ip_id = ip_id;
-	mk_udp(&frame, &with_id, payload, bytes);
-	put(file, at_ns, &frame);
-}
-
-static void numbered(uint8_t payload[32], uint64_t number)
-{
-	memset(payload, 0x77, 32);
-	for (int i = 0; i < 8; i++)
-		payload[8 + i] = (uint8_t)(number >> (56 - 8 * i));
-}
+#include "capture_read.h"
 
 static void test_echo(void)
 {
@@ -125,7 +33,7 @@ static void test_echo(void)
 	numbered(payload, 999);
 	put_udp(&file, INT64_C(1506000000), &from, 301, payload, 32); /* to no request */
 	numbered(payload, 1000);
-	put_udp(&file, INT64_C(1507000000), &to, 400, payload, 32);   /* too young to be lost */
+	put_udp(&file, INT64_C(1507000000), &to, 400, payload, 32); /* too young to be lost */
 	numbered(payload, 2000);
 	read_file(&read, &file, NULL);
 	OK(read.fine, "udp, found out: %s", read.err.text);
@@ -135,7 +43,8 @@ static void test_echo(void)
 		IS_I64(value_of(&read, i), i == 5 ? 1500000000 : 20000 + (int64_t)i, "its value is exact");
 	OK(fate_of(&read, TARE_ANSWERED) == 9 && fate_of(&read, TARE_OVERDUE) == 1 && fate_of(&read, TARE_PENDING) == 1,
 		"answered late is overdue, too young is pending");
-	OK(read.fine && read.record->series.flags[7] & TARE_FLAG_DUPLICATED && !(read.record->series.flags[6] & TARE_FLAG_DUPLICATED),
+	OK(read.fine && read.record->series.flags[7] & TARE_FLAG_DUPLICATED &&
+			!(read.record->series.flags[6] & TARE_FLAG_DUPLICATED),
 		"a second reply marks its request, a copy of the first does not");
 	OK(read.fine && read.record->series.flags[5] & TARE_FLAG_REORDERED && read.record->beside.reordered == 1 &&
 			read.record->beside.duplicate == 1 && read.record->beside.foreign == 1,
@@ -147,7 +56,8 @@ static void test_echo(void)
 	const struct capture_rules last = {.last_copy = true, .seen_at = "server-nic"};
 	read_file(&read, &file, &last);
 	IS_I64(value_of(&read, 3), 19003, "with the last copy time runs from that");
-	OK(read.fine && tare_span_exists(&read.record->series, TARE_SPAN_HOST), "seen at the server's card it is the host's time");
+	OK(read.fine && tare_span_exists(&read.record->series, TARE_SPAN_HOST),
+		"seen at the server's card it is the host's time");
 	read_end(&read);
 	mk_file_end(&file);
 }
@@ -157,8 +67,8 @@ static void test_keys(void)
 	static const struct {
 		const char *key, *kind;
 		uint16_t port;
-	} keys[] = {{"stamp", "stamp", 862}, {"dns", "dns", 53}, {"order", "udp", 7000}, {"udp.payload[4:8]", "udp", 7000},
-		{"re:id=([0-9]+);", "udp", 7000}, {"payload", "udp", 7000}};
+	} keys[] = {{"stamp", "stamp", 862}, {"dns", "dns", 53}, {"order", "udp", 7000},
+		{"udp.payload[4:8]", "udp", 7000}, {"re:id=([0-9]+);", "udp", 7000}, {"payload", "udp", 7000}};
 	for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++) {
 		struct mk_file file = {0};
 		struct read read;
@@ -166,7 +76,8 @@ static void test_keys(void)
 		there.target_port = back.source_port = keys[k].port;
 		mk_pcap(&file, 0xa1b23c4d, false, LINK_ETHERNET);
 		for (int i = 0; i < 6; i++) {
-			uint8_t request[48] = {(uint8_t)(k == 1), (uint8_t)i, 1, 2, 9, 9, 9, (uint8_t)i}, reply[48] = {0};
+			uint8_t request[48] = {(uint8_t)(k == 1), (uint8_t)i, 1, 2, 9, 9, 9, (uint8_t)i},
+				reply[48] = {0};
 			if (k == 0) {
 				request[0] = 0;
 				request[3] = (uint8_t)i;
@@ -213,7 +124,8 @@ static void test_other_layers(void)
 		put(&file, i * 1000000 + 7000, &frame);
 	}
 	read_file(&read, &file, NULL);
-	OK(count_of(&read) == 5 && value_of(&read, 4) == 7000, "IPv6 with an extension header in two VLAN tags: %s", read.err.text);
+	OK(count_of(&read) == 5 && value_of(&read, 4) == 7000, "IPv6 with an extension header in two VLAN tags: %s",
+		read.err.text);
 	IS_STR(read.fine ? read.record->target->url : "", "udp://[fd00::2]:7000", "its address");
 	IS_I64(read.fine ? read.record->resolution_ns : 0, 1000, "microseconds are told as such");
 	read_end(&read);
@@ -255,7 +167,8 @@ static void test_other_layers(void)
 	mk_file_end(&file);
 }
 
-static void put_tcp(struct mk_file *file, int64_t at_ns, bool reply, uint32_t sequence, uint32_t acknowledged, unsigned flags, size_t bytes)
+static void put_tcp(struct mk_file *file, int64_t at_ns, bool reply, uint32_t sequence, uint32_t acknowledged,
+	unsigned flags, size_t bytes)
 {
 	static const uint8_t data[1400];
 	struct mk_frame frame;
@@ -296,13 +209,14 @@ static void test_tcp(void)
 	read_end(&read);
 	const struct capture_rules ack = {.key = "tcp-ack"}, syn = {.key = "tcp-syn"};
 	read_file(&read, &file, &ack);
-	OK(count_of(&read) == 5 && value_of(&read, 0) == 50000 && value_of(&read, 1) == TARE_NO_TIME && value_of(&read, 2) == 9000 &&
-			value_of(&read, 3) == 20000 && value_of(&read, 4) == 29000,
+	OK(count_of(&read) == 5 && value_of(&read, 0) == 50000 && value_of(&read, 1) == TARE_NO_TIME &&
+			value_of(&read, 2) == 9000 && value_of(&read, 3) == 20000 && value_of(&read, 4) == 29000,
 		"tcp-ack: what an acknowledgement covers exactly has a time, what it covers beside has none");
 	OK(said(&read, "not to an answer of the service"), "and is never called the service's");
 	read_end(&read);
 	read_file(&read, &file, &syn);
-	OK(count_of(&read) == 1 && value_of(&read, 0) == 50000 && strcmp(read.record->target->kind, "connect") == 0, "tcp-syn");
+	OK(count_of(&read) == 1 && value_of(&read, 0) == 50000 && strcmp(read.record->target->kind, "connect") == 0,
+		"tcp-syn");
 	read_end(&read);
 	mk_file_end(&file);
 }
@@ -320,12 +234,13 @@ static void test_not_captured(void)
 		mk_record(&file, mk_later(start, i * INT64_C(1000000)), &frame, 42, frame.count);
 	}
 	read_file(&read, &file, NULL);
-	OK(!read.fine && strstr(read.err.text, "was not captured") && strstr(read.err.text, "cut at 42 bytes"), "snapped at 42 bytes: %s",
-		read.err.text);
+	OK(!read.fine && strstr(read.err.text, "was not captured") && strstr(read.err.text, "cut at 42 bytes"),
+		"snapped at 42 bytes: %s", read.err.text);
 	read_end(&read);
 	const struct capture_rules named = {.key = "udp.payload[0:16]"}, order = {.key = "order"};
 	read_file(&read, &file, &named);
-	OK(!read.fine && read.err.code == TARE_E_INVALID && strstr(read.err.text, "was not captured"), "named as well: %s", read.err.text);
+	OK(!read.fine && read.err.code == TARE_E_INVALID && strstr(read.err.text, "was not captured"),
+		"named as well: %s", read.err.text);
 	read_end(&read);
 	read_file(&read, &file, &order);
 	OK(count_of(&read) == 10 && value_of(&read, 0) == 1000, "order needs headers only");
@@ -355,8 +270,8 @@ static void test_no_clock(void)
 				mk_record(&file, start, &frame, frame.count, 0);
 		}
 		read_file(&read, &file, NULL);
-		OK(!read.fine && read.err.code == TARE_E_INVALID && strstr(read.err.text, "same time"), "a clock that stands still: %s",
-			read.err.text);
+		OK(!read.fine && read.err.code == TARE_E_INVALID && strstr(read.err.text, "same time"),
+			"a clock that stands still: %s", read.err.text);
 		read_end(&read);
 		mk_file_end(&file);
 	}
@@ -378,7 +293,8 @@ static void test_bad_times(void)
 		mk_record(&file, time, &frame, frame.count, 0);
 	}
 	read_file(&read, &file, NULL);
-	OK(said(&read, "1 packet (11) have times before 1990 or in the future"), "a year that cannot be, with its number");
+	OK(said(&read, "1 packet (11) have times before 1990 or in the future"),
+		"a year that cannot be, with its number");
 	OK(said(&read, "times run backwards at 2 packets (12, 22)"), "times that run backwards, with their numbers");
 	/* the sixth request had the impossible year and is none: the eleventh is at place 9 */
 	OK(value_of(&read, 9) == TARE_NO_TIME && read.fine && read.record->series.flags[9] & TARE_FLAG_IMPOSSIBLE,
@@ -403,7 +319,9 @@ static void test_services(void)
 	read_file(&read, &file, NULL);
 	IS_I64(count_of(&read), 20, "the busiest service is the first round");
 	const struct tare_record *second = NULL;
-	OK(import_next(read.import, &second, &read.err) == 1 && second->series.count == 10 && second->round->number == 2, "the other the second");
+	OK(import_next(read.import, &second, &read.err) == 1 && second->series.count == 10 &&
+			second->round->number == 2,
+		"the other the second");
 	OK(import_next(read.import, &second, &read.err) == 0, "then the end");
 	read_end(&read);
 	const struct capture_rules one = {.service = "10.0.0.2:8000"}, none = {.service = "10.0.0.9"};
@@ -412,142 +330,6 @@ static void test_services(void)
 	read_end(&read);
 	read_file(&read, &file, &none);
 	OK(!read.fine && strstr(read.err.text, "of this service"), "one that is not there: %s", read.err.text);
-	read_end(&read);
-	mk_file_end(&file);
-}
-
-/* ---- two places ---- */
-
-/* Writes a file for --to and returns its name. */
-static const char *write_second(const struct mk_file *file)
-{
-	static char name[] = "/tmp/tare-taps-XXXXXX";
-	memcpy(name + sizeof(name) - 7, "XXXXXX", 6);
-	int fd = mkstemp(name);
-	if (fd < 0 || write(fd, file->bytes, file->count) != (ssize_t)file->count)
-		abort();
-	close(fd);
-	return name;
-}
-
-static void make_taps(struct mk_file *before, struct mk_file *behind, size_t payload_bytes)
-{
-	static uint8_t payload[1500];
-	mk_pcap(before, 0xa1b23c4d, false, LINK_ETHERNET);
-	mk_pcap(behind, 0xa1b23c4d, false, LINK_ETHERNET);
-	for (int i = 0; i < 20; i++) {
-		struct mk_frame frame;
-		struct mk_ends ends = to;
-		payload[0] = (uint8_t)i;
-		ends.ip_id = (uint16_t)i;
-		mk_udp(&frame, &ends, payload, payload_bytes);
-		if (i != 13)
-			mk_record(before, mk_later(start, i * INT64_C(50000000)), &frame, frame.count, 0);
-		frame.bytes[0] = 9;  /* a router changes addresses */
-		frame.bytes[22]--;   /* and the time to live */
-		if (i != 4 && i != 6)
-			mk_record(behind, mk_later(start, i * INT64_C(50000000) + 380000), &frame, frame.count, 0);
-	}
-}
-
-static void test_taps(void)
-{
-	struct mk_file before = {0}, behind = {0};
-	struct read read;
-	make_taps(&before, &behind, 1408);
-	const char *name = write_second(&behind);
-	struct capture_rules rules = {.to = name};
-	read_file(&read, &before, &rules);
-	OK(!read.fine && read.err.code == TARE_E_USAGE && strstr(read.err.text, "--clock"), "two clocks of which nothing is known: %s",
-		read.err.text);
-	read_end(&read);
-	rules.clock = "same";
-	read_file(&read, &before, &rules);
-	IS_I64(count_of(&read), 19, "two captures of the same packets: %s");
-	OK(value_of(&read, 0) == 380 && fate_of(&read, TARE_ANSWERED) == 17, "each has its time from one to the other");
-	OK(read.fine && tare_span_exists(&read.record->series, TARE_SPAN_HOST), "which is the time of what lies between");
-	OK(fate_of(&read, TARE_LOST) + fate_of(&read, TARE_PENDING) == 2 && read.record->beside.foreign == 1, "what only one of them saw is counted");
-	OK(said(&read, "only at the second place: 1 packet (12)"), "and listed");
-	OK(read.fine && read.record->round->axis_error_ns == 0, "one clock: no error");
-	read_end(&read);
-	rules.clock = "250ns";
-	read_file(&read, &before, &rules);
-	OK(read.fine && read.record->round->axis_error_ns == 250 && said(&read, "uncertain by 250 ns"), "a bound is the error");
-	read_end(&read);
-	rules.marks = "first,last";
-	read_file(&read, &before, &rules);
-	OK(!read.fine && strstr(read.err.text, "--line-rate"), "different bits without a rate: %s", read.err.text);
-	read_end(&read);
-	/* 14 + 20 + 8 + 1408 + 4 bytes of check sequence: 1454, 1163.2 ns at 10 Gbit/s */
-	rules.line_rate = "10G";
-	read_file(&read, &before, &rules);
-	IS_I64(read.fine ? (int64_t)fate_of(&read, TARE_ANSWERED) : -1, 17, "last bits brought to first");
-	OK(read.fine && read.record->series.flags[0] & TARE_FLAG_IMPOSSIBLE && said(&read, "arrived before they left"),
-		"380 ns less 1163.2 ns is beyond the bound: no value");
-	read_end(&read);
-	rules.marks = "last,first";
-	read_file(&read, &before, &rules);
-	IS_I64(value_of(&read, 0), 1543, "380 ns and 1163.2 ns");
-	read_end(&read);
-	unlink(name);
-	mk_file_end(&before);
-	mk_file_end(&behind);
-}
-
-static void test_bound(void)
-{
-	/* the second clock is 300 ns behind: packets arrive before they left */
-	struct mk_file before = {0}, behind = {0};
-	struct read read;
-	mk_pcap(&before, 0xa1b23c4d, false, LINK_ETHERNET);
-	mk_pcap(&behind, 0xa1b23c4d, false, LINK_ETHERNET);
-	for (int i = 0; i < 20; i++) {
-		struct mk_frame frame;
-		uint8_t payload[32];
-		numbered(payload, (uint64_t)i);
-		mk_udp(&frame, &to, payload, 32);
-		mk_record(&before, mk_later(start, i * INT64_C(50000000)), &frame, frame.count, 0);
-		mk_record(&behind, mk_later(start, i * INT64_C(50000000) - 100000), &frame, frame.count, 0);
-	}
-	const char *name = write_second(&behind);
-	struct capture_rules rules = {.to = name, .clock = "300ns"};
-	read_file(&read, &before, &rules);
-	OK(count_of(&read) == 20 && value_of(&read, 19) == -100, "within the bound a negative time is kept");
-	read_end(&read);
-	rules.clock = "50ns";
-	read_file(&read, &before, &rules);
-	OK(count_of(&read) == 20 && value_of(&read, 19) == TARE_NO_TIME && said(&read, "20 packets arrived before they left"), "beyond it there is no value");
-	read_end(&read);
-	unlink(name);
-	mk_file_end(&before);
-	mk_file_end(&behind);
-}
-
-static void test_taps_in_one(void)
-{
-	/* a switch stamps what it sees at two ports into one stream */
-	struct mk_file file = {0};
-	struct read read;
-	mk_pcap(&file, 0xa1b23c4d, false, LINK_ETHERNET);
-	for (int i = 0; i < 20; i++) {
-		for (unsigned port = 1; port <= 2; port++) {
-			struct mk_frame frame;
-			uint8_t payload[32];
-			struct mk_time time = mk_later(start, i * INT64_C(50000000) + port * INT64_C(450000));
-			numbered(payload, (uint64_t)i);
-			mk_udp(&frame, &to, payload, 32);
-			mk_metawatch(&frame, time, 1, 7, port, NULL, 0);
-			mk_record(&file, mk_later(time, INT64_C(3000000)), &frame, frame.count, 0);
-		}
-	}
-	struct capture_rules rules = {.from = "port:1", .to = "port:7/2"};
-	read_file(&read, &file, &rules);
-	OK(count_of(&read) == 20 && value_of(&read, 0) == 450, "from port to port by the switch's own clock: %s", read.err.text);
-	OK(said(&read, "one device stamped both"), "which is said");
-	read_end(&read);
-	rules.from = NULL;
-	read_file(&read, &file, &rules);
-	OK(!read.fine && strstr(read.err.text, "--from"), "one end alone: %s", read.err.text);
 	read_end(&read);
 	mk_file_end(&file);
 }
@@ -575,7 +357,8 @@ static void test_usage(void)
 	mk_pcap(&file, 0xa1b23c4d, false, LINK_ETHERNET);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		read_file(&read, &file, &cases[i].rules);
-		OK(!read.fine && read.err.code == TARE_E_USAGE && strstr(read.err.text, cases[i].words), "refused: %s", read.err.text);
+		OK(!read.fine && read.err.code == TARE_E_USAGE && strstr(read.err.text, cases[i].words), "refused: %s",
+			read.err.text);
 		read_end(&read);
 	}
 	read_file(&read, &file, NULL);
@@ -594,9 +377,6 @@ int main(void)
 	test_no_clock();
 	test_bad_times();
 	test_services();
-	test_taps();
-	test_bound();
-	test_taps_in_one();
 	test_usage();
 	return tap_done();
 }

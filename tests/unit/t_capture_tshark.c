@@ -61,8 +61,8 @@ static void compare_file(const char *path)
 			continue;
 		}
 		sscanf(line, "%lld.%9lld %lld %lld", &seconds, &ns, &captured, &length);
-		bool same = seconds == got.time.seconds && ns == got.time.picoseconds / 1000 && captured == got.captured &&
-			    length == got.length;
+		bool same = seconds == got.time.seconds && ns == got.time.picoseconds / 1000 &&
+			    captured == got.captured && length == got.length;
 		if (same || got.flags & CAPTURE_BAD_FRACTION)
 			continue;
 		printf("# packet %" PRIu64 ": %" PRId64 ".%09" PRId64 " %u %u, tshark %s", got.number, got.time.seconds,
@@ -131,7 +131,8 @@ static void put_gigamon(struct mk_frame *frame, struct mk_time time)
 static const struct oracle oracles[] = {
 	{"HPT", "--enable-heuristic exablaze_eth", "exablaze.timestamp", put_hpt, true, false, STAMP_HPT},
 	{"MetaWatch", "--enable-heuristic metamako_eth", "metamako.time", put_metawatch, false, false, STAMP_METAWATCH},
-	{"MetaWatch with extensions", "--enable-heuristic metamako_eth", "metamako.time", put_extended, false, false, STAMP_METAWATCH},
+	{"MetaWatch with extensions", "--enable-heuristic metamako_eth", "metamako.time", put_extended, false, false,
+		STAMP_METAWATCH},
 	{"Ixia", "", "ixiatrailer.timestamp", put_ixia, false, false, STAMP_IXIA},
 	{"VSS", "", "vssmonitoring.time", put_vss, true, false, STAMP_VSS},
 	{"Gigamon header", "", "gmhdr.timestamp", put_gigamon, false, true, STAMP_GIGAMON},
@@ -142,7 +143,8 @@ static int64_t day_ns(const char *text)
 {
 	long long hours, minutes, seconds, ns;
 	const char *colon = strchr(text, ':');
-	if (!colon || colon - text < 2 || sscanf(colon - 2, "%2lld:%2lld:%2lld.%9lld", &hours, &minutes, &seconds, &ns) != 4)
+	if (!colon || colon - text < 2 ||
+		sscanf(colon - 2, "%2lld:%2lld:%2lld.%9lld", &hours, &minutes, &seconds, &ns) != 4)
 		return -1;
 	return ((hours * 60 + minutes) * 60 + seconds) * 1000000000 + ns;
 }
@@ -174,7 +176,8 @@ static void compare_stamps(const struct oracle *oracle)
 	FILE *theirs = tshark(oracle->options, path, fields);
 	unsigned same = 0;
 	while (fine && feed_next(opened.feed, &packet, &opened.err) == 1 && fgets(line, sizeof(line), theirs)) {
-		int64_t ours = packet.time.seconds % 86400 * 1000000000 + packet.time.picoseconds / 1000, other = day_ns(line);
+		int64_t ours = packet.time.seconds % 86400 * 1000000000 + packet.time.picoseconds / 1000,
+			other = day_ns(line);
 		if (ours == other)
 			same++;
 		else

@@ -38,7 +38,8 @@ void census_free(struct census *census)
 	free(census);
 }
 
-static uint64_t end_hash(const struct census *census, const struct layers *layers, const uint8_t *address, uint16_t port)
+static uint64_t end_hash(
+	const struct census *census, const struct layers *layers, const uint8_t *address, uint16_t port)
 {
 	struct hash hash = hash_begin(census->seed);
 	hash_word(&hash, (uint64_t)layers->protocol << 24 | (uint64_t)layers->version << 16 | port);
@@ -98,7 +99,8 @@ static struct hash flow_hash(const struct census *census, const struct layers *l
 	return hash;
 }
 
-static void test_contents(struct census *census, struct census_service *service, const struct layers *layers, bool request)
+static void test_contents(
+	struct census *census, struct census_service *service, const struct layers *layers, bool request)
 {
 	enum { SALT_HEAD = 1, SALT_STAMP = 2, STAMP_LEAST = 14, REPLY_LEAST = 36 };
 	if (layers->payload_bytes && !layers->payload_captured)

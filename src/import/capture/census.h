@@ -17,10 +17,10 @@ struct census_service {
 	uint64_t requests, replies;
 	uint64_t tested, echoed, echoed_stamp; /* of UDP: replies looked at and what they gave back */
 	uint64_t noted, repeated;              /* requests looked at, and those that carried what was carried before */
-	uint64_t short_payloads;                         /* echoes of fewer than 16 bytes */
-	uint64_t data_to, data_from, syns;               /* of TCP */
-	uint64_t uncaptured;                             /* payload was on the wire and not in the file */
-	uint32_t payload_bytes;                          /* of the first request with one */
+	uint64_t short_payloads;               /* echoes of fewer than 16 bytes */
+	uint64_t data_to, data_from, syns;     /* of TCP */
+	uint64_t uncaptured;                   /* payload was on the wire and not in the file */
+	uint32_t payload_bytes;                /* of the first request with one */
 };
 
 struct census;

@@ -53,8 +53,7 @@ int feed_open(struct input *input, const char *name, const struct feed_rules *ru
 	feed->name = name;
 	feed->rules = *rules;
 	if (census_open(rules->seed, &feed->census, err) || stamp_watch_open(rules->stamps, &feed->watch, err) ||
-		first_reading(feed, err) ||
-		stamp_watch_verdict(feed->watch, name, &feed->verdict, err))
+		first_reading(feed, err) || stamp_watch_verdict(feed->watch, name, &feed->verdict, err))
 		return -1;
 	capture_file_free(take_ptr(feed->file));
 	if (input_rewind(input, err) || capture_file_open(input, name, rules->lenient, &feed->file, err))

@@ -14,7 +14,7 @@
 struct feed_rules {
 	enum stamp_format stamps; /* STAMP_FORMAT_COUNT: find out; STAMP_NONE: the capture's own times */
 	bool lenient;
-	int64_t now_seconds;      /* 0: do not judge times in the future */
+	int64_t now_seconds; /* 0: do not judge times in the future */
 	uint64_t seed;
 };
 

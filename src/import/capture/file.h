@@ -15,31 +15,36 @@
 #include "import/input.h"
 
 /* Beyond these a length is taken for damage: no link carries such frames. */
-enum { CAPTURE_FRAME_BYTES_MAX = 1 << 24, CAPTURE_BLOCK_BYTES_MAX = (1 << 24) + (1 << 20), CAPTURE_INTERFACES_MAX = 4096 };
+enum {
+	CAPTURE_FRAME_BYTES_MAX = 1 << 24,
+	CAPTURE_BLOCK_BYTES_MAX = (1 << 24) + (1 << 20),
+	CAPTURE_INTERFACES_MAX = 4096
+};
 
 enum capture_format { CAPTURE_NONE, CAPTURE_PCAP, CAPTURE_PCAPNG, CAPTURE_ERF };
 
 struct capture_interface {
-	char name[64];             /* "" where the file gives none; foreign text */
+	char name[64]; /* "" where the file gives none; foreign text */
 	uint16_t link;
 	uint32_t snap_bytes;
-	uint32_t section;          /* from 1 */
-	bool known_resolution;     /* false: the resolution is none that a time can have */
-	uint8_t resolution;        /* as in if_tsresol: 6, 9, 12, 0x80 + n */
+	uint32_t section;      /* from 1 */
+	bool known_resolution; /* false: the resolution is none that a time can have */
+	uint8_t resolution;    /* as in if_tsresol: 6, 9, 12, 0x80 + n */
 	uint8_t fcs_bytes;
 	int64_t offset_seconds;
 	uint64_t frames;
-	uint64_t received, dropped_by_interface, dropped_by_system; /* of its last statistics block; UINT64_MAX: not said */
+	uint64_t received, dropped_by_interface,
+		dropped_by_system; /* of its last statistics block; UINT64_MAX: not said */
 	uint64_t dropped_between;  /* sum of what packets say was lost before them */
 };
 
 struct capture_about {
 	enum capture_format format;
-	const char *words;         /* "pcap, nanoseconds" */
-	const char *coding;        /* "gzip", "zstd" or NULL */
+	const char *words;  /* "pcap, nanoseconds" */
+	const char *coding; /* "gzip", "zstd" or NULL */
 	uint64_t frames, padding_records, meta_records, unknown_blocks, comments, simple_packets;
-	uint64_t ends_inside;      /* offset of a last record that is not whole; 0: none */
-	char damage[160];          /* "" or the sentence of a damaged place passed over */
+	uint64_t ends_inside; /* offset of a last record that is not whole; 0: none */
+	char damage[160];     /* "" or the sentence of a damaged place passed over */
 };
 
 struct capture_file;

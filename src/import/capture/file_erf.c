@@ -95,7 +95,8 @@ static int erf_next(struct capture_file *file, struct capture_frame *ret_frame, 
 			return file_cut(file);
 		size_t whole = get_u16(file->window->at + 10);
 		if (whole < ERF_HEADER_BYTES)
-			return file_damage(file, input_offset(file->input), err, "an ERF record of %zu bytes, where its header has 16", whole);
+			return file_damage(file, input_offset(file->input), err,
+				"an ERF record of %zu bytes, where its header has 16", whole);
 		have = input_need(file->input, whole, err);
 		if (have < 0)
 			return -1;

@@ -10,8 +10,14 @@
 #include "base/text.h"
 #include "import/capture/file_private.h"
 
-enum { BLOCK_SECTION = 0x0a0d0d0a, BLOCK_INTERFACE = 1, BLOCK_OLD = 2, BLOCK_SIMPLE = 3, BLOCK_STATISTICS = 5,
-	BLOCK_ENHANCED = 6 };
+enum {
+	BLOCK_SECTION = 0x0a0d0d0a,
+	BLOCK_INTERFACE = 1,
+	BLOCK_OLD = 2,
+	BLOCK_SIMPLE = 3,
+	BLOCK_STATISTICS = 5,
+	BLOCK_ENHANCED = 6
+};
 enum { BLOCK_HEAD_BYTES = 8, BLOCK_LEAST_BYTES = 12, SECTION_LEAST_BYTES = 28 };
 
 struct block {
@@ -28,7 +34,8 @@ struct option_view {
 };
 
 /* Next option at *at of `end`; false at the end or where the list is broken. */
-static bool next_option(const struct capture_file *file, const uint8_t **at, const uint8_t *end, struct option_view *ret)
+static bool next_option(
+	const struct capture_file *file, const uint8_t **at, const uint8_t *end, struct option_view *ret)
 {
 	if (end - *at < 4)
 		return false;
@@ -105,7 +112,8 @@ static int read_interface(struct capture_file *file, const struct block *block, 
 	const uint8_t *at = block->body + 8, *end = block->body + block->bytes;
 	while (next_option(file, &at, end, &option)) {
 		if (option.code == 2) {
-			size_t bytes = option.bytes < sizeof(interface->name) ? option.bytes : sizeof(interface->name) - 1;
+			size_t bytes =
+				option.bytes < sizeof(interface->name) ? option.bytes : sizeof(interface->name) - 1;
 			memcpy(interface->name, option.value, bytes);
 			interface->name[bytes] = '\0';
 		} else if (option.code == 9 && option.bytes >= 1) {
@@ -146,9 +154,8 @@ static int read_statistics(struct capture_file *file, const struct block *block)
 	return 2;
 }
 
-static void read_packet_options(
-	struct capture_file *file, struct capture_interface *interface, const uint8_t *at, const uint8_t *end,
-	struct capture_frame *frame)
+static void read_packet_options(struct capture_file *file, struct capture_interface *interface, const uint8_t *at,
+	const uint8_t *end, struct capture_frame *frame)
 {
 	struct option_view option;
 	while (next_option(file, &at, end, &option)) {
@@ -172,8 +179,8 @@ static void read_packet_options(
 }
 
 /* Enhanced and obsolete packet blocks: 20 bytes before the frame's, differing in where interface and drops stand. */
-static int read_packet(struct capture_file *file, const struct block *block, struct capture_frame *frame,
-	struct tare_err *err)
+static int read_packet(
+	struct capture_file *file, const struct block *block, struct capture_frame *frame, struct tare_err *err)
 {
 	bool old = block->type == BLOCK_OLD;
 	if (block->bytes < 20)
@@ -182,10 +189,11 @@ static int read_packet(struct capture_file *file, const struct block *block, str
 	uint32_t captured = file_u32(file, block->body + 12);
 	size_t padded = ((size_t)captured + 3) & ~(size_t)3;
 	if (index >= file->interface_count)
-		return file_damage(file, block->offset, err, "a packet of interface %zu, of which no description was seen",
-			index - file->section_first);
+		return file_damage(file, block->offset, err,
+			"a packet of interface %zu, of which no description was seen", index - file->section_first);
 	if (captured > block->bytes - 20)
-		return file_damage(file, block->offset, err, "a packet of %u bytes in a block of %zu", captured, block->bytes);
+		return file_damage(
+			file, block->offset, err, "a packet of %u bytes in a block of %zu", captured, block->bytes);
 	struct capture_interface *interface = &file->interfaces[index];
 	*frame = (struct capture_frame){
 		.offset = block->offset,
@@ -210,8 +218,8 @@ static int read_packet(struct capture_file *file, const struct block *block, str
 	return 1;
 }
 
-static int read_simple(struct capture_file *file, const struct block *block, struct capture_frame *frame,
-	struct tare_err *err)
+static int read_simple(
+	struct capture_file *file, const struct block *block, struct capture_frame *frame, struct tare_err *err)
 {
 	if (block->bytes < 4)
 		return file_damage(file, block->offset, err, "a simple packet block of %zu bytes", block->bytes);
@@ -275,8 +283,8 @@ static int read_block(struct capture_file *file, struct block *ret_block, struct
 }
 
 /* 2: nothing for the caller, go on. */
-static int read_by_type(struct capture_file *file, const struct block *block, struct capture_frame *ret_frame,
-	struct tare_err *err)
+static int read_by_type(
+	struct capture_file *file, const struct block *block, struct capture_frame *ret_frame, struct tare_err *err)
 {
 	switch (block->type) {
 	case BLOCK_SECTION:

@@ -38,8 +38,8 @@ static inline int64_t capture_time_ns(struct capture_time later, struct capture_
 	int64_t ps = later.picoseconds - earlier.picoseconds + 500;
 	int64_t rest_ns = ps >= 0 ? ps / 1000 : -((-ps + 999) / 1000);
 	if (__builtin_sub_overflow(later.seconds, earlier.seconds, &seconds) ||
-		__builtin_mul_overflow(seconds, INT64_C(1000000000), &ns) ||
-		__builtin_add_overflow(ns, rest_ns, &ns) || ns == TARE_NO_TIME)
+		__builtin_mul_overflow(seconds, INT64_C(1000000000), &ns) || __builtin_add_overflow(ns, rest_ns, &ns) ||
+		ns == TARE_NO_TIME)
 		return later.seconds < earlier.seconds ? INT64_MIN + 1 : INT64_MAX;
 	return ns;
 }
@@ -73,21 +73,21 @@ enum capture_flag {
 	CAPTURE_CUT = 1 << 2,          /* fewer bytes captured than were on the wire */
 	CAPTURE_INBOUND = 1 << 3,      /* as seen from the capturing host, where the file says so */
 	CAPTURE_OUTBOUND = 1 << 4,
-	CAPTURE_RX_ERROR = 1 << 5,     /* the card reports a damaged frame */
-	CAPTURE_LONGER = 1 << 6,       /* more bytes captured than on the wire: something was put behind */
+	CAPTURE_RX_ERROR = 1 << 5, /* the card reports a damaged frame */
+	CAPTURE_LONGER = 1 << 6,   /* more bytes captured than on the wire: something was put behind */
 };
 
 struct capture_frame {
-	uint64_t number;  /* from 1, as other tools count */
-	uint64_t offset;  /* of its record in the unpacked file */
+	uint64_t number; /* from 1, as other tools count */
+	uint64_t offset; /* of its record in the unpacked file */
 	struct capture_time time;
 	const uint8_t *bytes; /* until the next frame is read */
 	uint32_t captured, length;
-	uint32_t interface;   /* index over the whole file: sections follow each other */
-	uint16_t link;        /* LINKTYPE */
+	uint32_t interface; /* index over the whole file: sections follow each other */
+	uint16_t link;      /* LINKTYPE */
 	uint16_t flags;
-	uint16_t fcs_bytes;   /* trailing check sequence that the file announces; 0: unknown or none */
-	uint64_t packet_id;   /* pcapng's; 0: none */
+	uint16_t fcs_bytes; /* trailing check sequence that the file announces; 0: unknown or none */
+	uint64_t packet_id; /* pcapng's; 0: none */
 };
 
 enum capture_link {

@@ -55,9 +55,10 @@ static int parse_bytes(const char *text, struct key_rule *rule, struct tare_err 
 			"key '%s': expected the first byte and the one behind the last, like udp.payload[4:8]", text);
 	}
 	const char *near = nearest_word(text, (const char *const *)names);
-	return tare_fail(err, TARE_E_USAGE, "unknown key '%s'%s%s%s; there are icmp, tare, stamp, dns, tcp, tcp-ack, "
-		"tcp-syn, order, payload, udp.payload[4:8], re:EXPRESSION", text, near ? ", nearest is '" : "",
-		near ? near : "", near ? "'" : "");
+	return tare_fail(err, TARE_E_USAGE,
+		"unknown key '%s'%s%s%s; there are icmp, tare, stamp, dns, tcp, tcp-ack, "
+		"tcp-syn, order, payload, udp.payload[4:8], re:EXPRESSION",
+		text, near ? ", nearest is '" : "", near ? near : "", near ? "'" : "");
 }
 
 static int parse_expression(const char *text, struct key_rule *rule, struct tare_err *err)
@@ -146,7 +147,14 @@ static enum key_result add_slice(const struct layers *layers, uint32_t from, uin
 
 static enum key_result add_stamp(const struct layers *layers, bool request, struct hash *hash)
 {
-	enum { SEQUENCE_AT = 0, T1_AT = 4, ECHOED_SEQUENCE_AT = 24, ECHOED_T1_AT = 28, REPLY_LEAST = 36, REQUEST_LEAST = 12 };
+	enum {
+		SEQUENCE_AT = 0,
+		T1_AT = 4,
+		ECHOED_SEQUENCE_AT = 24,
+		ECHOED_T1_AT = 28,
+		REPLY_LEAST = 36,
+		REQUEST_LEAST = 12
+	};
 	uint32_t needed = request ? REQUEST_LEAST : REPLY_LEAST;
 	if (layers->payload_bytes < needed)
 		return KEY_OTHER;

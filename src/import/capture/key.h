@@ -40,10 +40,10 @@ enum key_kind {
 
 struct key_rule {
 	enum key_kind kind;
-	uint8_t protocol;   /* of KEY_BYTES; 0: any */
-	uint32_t from, to;  /* of KEY_BYTES */
+	uint8_t protocol;    /* of KEY_BYTES; 0: any */
+	uint32_t from, to;   /* of KEY_BYTES */
 	regex_t *expression; /* of KEY_REGEX; owned */
-	char text[96];      /* as it was written, for messages */
+	char text[96];       /* as it was written, for messages */
 };
 
 /* NULL or "auto" is KEY_AUTO. */

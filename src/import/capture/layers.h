@@ -14,10 +14,10 @@
 
 enum layers_has {
 	LAYERS_IP = 1 << 0,
-	LAYERS_PORTS = 1 << 1,          /* source and target port */
-	LAYERS_TCP = 1 << 2,            /* sequence, acknowledgement, flags, and where the payload begins */
+	LAYERS_PORTS = 1 << 1, /* source and target port */
+	LAYERS_TCP = 1 << 2,   /* sequence, acknowledgement, flags, and where the payload begins */
 	LAYERS_UDP = 1 << 3,
-	LAYERS_ECHO_REQUEST = 1 << 4,   /* ICMP or ICMPv6; echo_id and echo_sequence */
+	LAYERS_ECHO_REQUEST = 1 << 4, /* ICMP or ICMPv6; echo_id and echo_sequence */
 	LAYERS_ECHO_REPLY = 1 << 5,
 	LAYERS_FRAGMENT = 1 << 6,       /* a later fragment: no transport header */
 	LAYERS_FIRST_FRAGMENT = 1 << 7, /* the first of several */
@@ -25,25 +25,31 @@ enum layers_has {
 };
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_PSH = 8, TCP_ACK = 16 };
-enum { PROTOCOL_ICMP = 1, PROTOCOL_TCP = 6, PROTOCOL_UDP = 17, PROTOCOL_GRE = 47, PROTOCOL_ICMPV6 = 58,
-	PROTOCOL_KEYFRAME = 253 };
+enum {
+	PROTOCOL_ICMP = 1,
+	PROTOCOL_TCP = 6,
+	PROTOCOL_UDP = 17,
+	PROTOCOL_GRE = 47,
+	PROTOCOL_ICMPV6 = 58,
+	PROTOCOL_KEYFRAME = 253
+};
 
 struct layers {
-	uint32_t has;             /* enum layers_has */
-	uint16_t ethertype;       /* of the outermost network layer, tags passed over; 0: unknown */
+	uint32_t has;                              /* enum layers_has */
+	uint16_t ethertype;                        /* of the outermost network layer, tags passed over; 0: unknown */
 	uint8_t version, protocol, ttl, tcp_flags; /* version 4 or 6 */
 	uint16_t source_port, target_port;
-	uint16_t ip_id;           /* IPv4 only */
+	uint16_t ip_id; /* IPv4 only */
 	uint16_t echo_id, echo_sequence;
 	uint32_t tcp_sequence, tcp_acknowledged;
 	const uint8_t *source, *target; /* addresses of 4 or 16 bytes */
-	const uint8_t *payload;   /* behind UDP, TCP or the echo header, as far as captured */
+	const uint8_t *payload;         /* behind UDP, TCP or the echo header, as far as captured */
 	uint32_t payload_captured;
 	uint32_t payload_bytes;   /* on the wire, padding and trailers left out */
 	uint32_t net_at, net_end; /* outermost network packet within the frame; net_end 0: its length is unknown */
 	/* offsets of time tags behind their EtherType, 0: none */
 	uint32_t avsp_at, ttag_at, gigamon_at, erspan_at;
-	uint8_t erspan_bytes;     /* captured from erspan_at on, at most 20 */
+	uint8_t erspan_bytes; /* captured from erspan_at on, at most 20 */
 };
 
 void layers_of(const struct capture_frame *frame, struct layers *ret_layers);

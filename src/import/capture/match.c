@@ -129,7 +129,8 @@ static void expire(struct match *match, struct capture_time now)
 		match->now = now;
 	for (; match->finished < match->tail; match->finished++) {
 		struct entry *entry = entry_at(match, match->finished);
-		bool over = entry->closed ? match->rules.in_order || !within(age_ns(match, entry->answered), match->rules.copy_ns)
+		bool over = entry->closed ? match->rules.in_order ||
+						    !within(age_ns(match, entry->answered), match->rules.copy_ns)
 					  : !within(age_ns(match, entry->sent), forget_ns);
 		if (!over && !match->finishing)
 			break;
@@ -144,13 +145,16 @@ static int grow_ring(struct match *match, struct tare_err *err)
 	uint64_t room = match->ring ? (match->ring_mask + 1) * 2 : RING_LEAST;
 	if (room > RING_MOST)
 		return tare_fail(err, TARE_E_INVALID,
-			"more than %d requests are in flight: replies are missing on this capture, or the timeout is too long", RING_MOST);
+			"more than %d requests are in flight: replies are missing on this capture, or the timeout is "
+			"too long",
+			RING_MOST);
 	struct entry *ring = malloc(room * sizeof(*ring));
 	struct slot *index = malloc(room * 2 * sizeof(*index));
 	if (!ring || !index) {
 		free(ring);
 		free(index);
-		return tare_fail(err, TARE_E_SYSTEM, "out of memory for %llu requests in flight", (unsigned long long)room);
+		return tare_fail(
+			err, TARE_E_SYSTEM, "out of memory for %llu requests in flight", (unsigned long long)room);
 	}
 	for (uint64_t i = match->head; i < match->tail; i++)
 		ring[i & (room - 1)] = *entry_at(match, i);

@@ -36,7 +36,7 @@ struct match_packet {
 
 struct match_sample {
 	struct capture_time sent;
-	int64_t took_ns; /* TARE_NO_TIME: not answered, or impossible */
+	int64_t took_ns;         /* TARE_NO_TIME: not answered, or impossible */
 	uint64_t request, reply; /* frame numbers; reply 0: none */
 	uint8_t fate;
 	uint16_t flags;
@@ -44,10 +44,10 @@ struct match_sample {
 
 struct match_counts {
 	uint64_t requests, replies;
-	uint64_t copies;          /* of either, left out */
+	uint64_t copies; /* of either, left out */
 	uint64_t retransmitted;
-	uint64_t duplicates;      /* further replies to an answered request */
-	uint64_t foreign;         /* replies without a request */
+	uint64_t duplicates; /* further replies to an answered request */
+	uint64_t foreign;    /* replies without a request */
 	uint64_t reordered, impossible;
 	uint64_t in_flight_most;
 	uint64_t foreign_first[8]; /* frame numbers */

@@ -40,13 +40,16 @@ static int say_times(struct import *import, const struct survey *survey, struct 
 	if (survey->backwards.count) {
 		format_duration(survey->backwards_most_ps / 1000, most, sizeof(most));
 		add_numbers(&text, survey->backwards.count, survey->backwards.first, SURVEY_NUMBERS);
-		if (import_note(import, IMPORT_LIMIT, err, "times run backwards at %s, by %s at most; they are kept as they are",
-			    line, most))
+		if (import_note(import, IMPORT_LIMIT, err,
+			    "times run backwards at %s, by %s at most; they are kept as they are", line, most))
 			return -1;
 	}
-	return say_list(import, &survey->bad_fraction, "have a fraction of a second or more: their times mean nothing", err) ||
-			       say_list(import, &survey->no_time, "have no time", err) ||
-			       say_list(import, &survey->implausible, "have times before 1990 or in the future, which are not used unless most are such", err) ||
+	return say_list(import, &survey->bad_fraction, "have a fraction of a second or more: their times mean nothing",
+		       err) || say_list(import, &survey->no_time, "have no time", err) ||
+			       say_list(import, &survey->implausible,
+				       "have times before 1990 or in the future, which are not used unless most are "
+				       "such",
+				       err) ||
 			       say_list(import, &survey->rx_error, "arrived damaged, as the card says", err)
 		       ? -1
 		       : 0;
@@ -72,7 +75,8 @@ static int say_drops(struct import *import, const struct feed *feed, struct tare
 	if (by_interface || by_system || between)
 		return import_note(import, IMPORT_LIMIT, err,
 			"the capture lost packets: %" PRIu64 " at the interface, %" PRIu64 " in the system, %" PRIu64
-			" between packets; requests or replies among them count as lost or foreign", by_interface, by_system, between);
+			" between packets; requests or replies among them count as lost or foreign",
+			by_interface, by_system, between);
 	if (told)
 		return import_note(import, IMPORT_FATE, err, "the capture says that it lost nothing");
 	return 0;
@@ -81,12 +85,13 @@ static int say_drops(struct import *import, const struct feed *feed, struct tare
 static int say_file(struct import *import, const struct capture_about *about, struct tare_err *err)
 {
 	if (about->ends_inside && import_note(import, IMPORT_DAMAGE, err,
-		    "the file ends inside the record at byte %" PRIu64 ", behind packet %" PRIu64, about->ends_inside, about->frames))
+					  "the file ends inside the record at byte %" PRIu64 ", behind packet %" PRIu64,
+					  about->ends_inside, about->frames))
 		return -1;
 	if (about->damage[0] && import_note(import, IMPORT_DAMAGE, err, "nothing is read from %s", about->damage))
 		return -1;
-	if (about->padding_records && import_note(import, IMPORT_FATE, err, "%" PRIu64 " padding records are no packets",
-		    about->padding_records))
+	if (about->padding_records && import_note(import, IMPORT_FATE, err,
+					      "%" PRIu64 " padding records are no packets", about->padding_records))
 		return -1;
 	return 0;
 }
@@ -97,14 +102,14 @@ static int say_stamps(struct import *import, const struct feed *feed, struct tar
 	const struct feed_seen *seen = feed_seen(feed);
 	char line[400];
 	struct text text = TEXT_IN(line);
-	if (verdict->words[0] && import_note(import, verdict->format == STAMP_NONE ? IMPORT_LIMIT : IMPORT_QUANTITY, err, "%s",
-		    verdict->words))
+	if (verdict->words[0] && import_note(import, verdict->format == STAMP_NONE ? IMPORT_LIMIT : IMPORT_QUANTITY,
+					 err, "%s", verdict->words))
 		return -1;
 	if (verdict->format == STAMP_NONE)
 		return 0;
 	static const char *const words[] = {"frames without a stamp", "marked as copies by the device",
-		"stamped by a clock in doubt", "damaged on arrival at the device", "with repaired seconds", "stamped in holdover",
-		"stamped by an unsynchronised clock", "lost before the device's port"};
+		"stamped by a clock in doubt", "damaged on arrival at the device", "with repaired seconds",
+		"stamped in holdover", "stamped by an unsynchronised clock", "lost before the device's port"};
 	const uint64_t counts[] = {seen->without_stamp, seen->duplicates, seen->degraded, seen->bad_fcs, seen->repaired,
 		seen->holdover, seen->local, seen->lost};
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
@@ -122,9 +127,11 @@ static int say_feed(struct import *import, const struct feed *feed, struct tare_
 	format_duration(capture_time_ns(survey->latest, survey->earliest), span, sizeof(span));
 	format_step(feed_step_ps(feed), step, sizeof(step));
 	if (survey->cut.count)
-		snprintf(cut, sizeof(cut), ", %" PRIu64 " of them cut to %u bytes", survey->cut.count, survey->cut_at_most);
-	if (import_note(import, IMPORT_HEAD, err, "%s%s%s: %" PRIu64 " packets%s over %s, times in steps of %s", about->words,
-		    about->coding ? ", " : "", about->coding ? about->coding : "", about->frames, cut, span, step))
+		snprintf(cut, sizeof(cut), ", %" PRIu64 " of them cut to %u bytes", survey->cut.count,
+			survey->cut_at_most);
+	if (import_note(import, IMPORT_HEAD, err, "%s%s%s: %" PRIu64 " packets%s over %s, times in steps of %s",
+		    about->words, about->coding ? ", " : "", about->coding ? about->coding : "", about->frames, cut,
+		    span, step))
 		return -1;
 	return say_stamps(import, feed, err) || say_times(import, survey, err) || say_drops(import, feed, err) ||
 			       say_file(import, about, err)
@@ -137,11 +144,12 @@ int notes_of_file(struct import *import, struct reader *reader, struct tare_err 
 	if (say_feed(import, reader->feed, err) || (reader->to_feed && say_feed(import, reader->to_feed, err)))
 		return -1;
 	if (census_beyond(feed_census(reader->feed)) &&
-		import_note(import, IMPORT_LIMIT, err, "more than 4096 services: name one with --service to be sure it is looked at"))
+		import_note(import, IMPORT_LIMIT, err,
+			"more than 4096 services: name one with --service to be sure it is looked at"))
 		return -1;
 	if (reader->others)
-		return import_note(import, IMPORT_LIMIT, err, "only the %d busiest services are shown: --service names another",
-			READER_SERVICES);
+		return import_note(import, IMPORT_LIMIT, err,
+			"only the %d busiest services are shown: --service names another", READER_SERVICES);
 	return 0;
 }
 
@@ -168,8 +176,9 @@ static int notes_of_taps(struct import *import, struct reader *reader, struct re
 		format_duration(reader->bound_ns, bound, sizeof(bound));
 	if (import_note(import, IMPORT_QUANTITY, err, "the same packets at two places; %s%s%s%s", reader->relation,
 		    bound[0] ? ": every value is uncertain by " : "", bound,
-		    reader->to_first_bit[0] || reader->to_first_bit[1] ? "; last bits brought to first bits by length and line rate"
-								       : ""))
+		    reader->to_first_bit[0] || reader->to_first_bit[1]
+			    ? "; last bits brought to first bits by length and line rate"
+			    : ""))
 		return -1;
 	if (part->series.lost) {
 		add_numbers(&lost, part->series.lost, part->series.lost_first, 8);
@@ -183,7 +192,8 @@ static int notes_of_taps(struct import *import, struct reader *reader, struct re
 	}
 	if (counts->impossible)
 		return import_note(import, IMPORT_MISMATCH, err,
-			"%" PRIu64 " packets arrived before they left by more than the clocks may be apart: left out", counts->impossible);
+			"%" PRIu64 " packets arrived before they left by more than the clocks may be apart: left out",
+			counts->impossible);
 	return 0;
 }
 
@@ -194,8 +204,8 @@ static int say_counts(struct import *import, const struct reader_part *part, str
 	char line[400];
 	struct text text = TEXT_IN(line);
 	static const char *const words[] = {"copies of packets left out", "retransmissions (time runs from the first)",
-		"further replies to answered requests", "replies whose request is not in the capture", "replies before their requests",
-		"packets without a usable time", "packets whose key was not captured"};
+		"further replies to answered requests", "replies whose request is not in the capture",
+		"replies before their requests", "packets without a usable time", "packets whose key was not captured"};
 	const uint64_t numbers[] = {counts->copies, counts->retransmitted + seen->retransmitted, counts->duplicates,
 		counts->foreign, counts->impossible, seen->not_timed, seen->not_captured};
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
@@ -211,16 +221,19 @@ int notes_of_part(struct import *import, struct reader *reader, struct reader_pa
 		return notes_of_taps(import, reader, part, err);
 	enum key_kind kind = part->key.kind;
 	if (import_note(import, IMPORT_QUANTITY, err, "%s%s; matched by %s",
-		    kind == KEY_TCP_ACK ? "data to the kernel's acknowledgement of it, not to an answer of the service" : place_words(reader),
+		    kind == KEY_TCP_ACK ? "data to the kernel's acknowledgement of it, not to an answer of the service"
+					: place_words(reader),
 		    reader->plan.place == PLACE_AUTO ? " (--seen-at says otherwise)" : "",
 		    kind == KEY_TARE ? "udp.payload[0:16]" : key_name(&part->key)))
 		return -1;
-	if (kind == KEY_ORDER && import_note(import, IMPORT_LIMIT, err,
-		    "pairs by order alone: behind a lost packet a reply is taken for the next request's"))
+	if (kind == KEY_ORDER &&
+		import_note(import, IMPORT_LIMIT, err,
+			"pairs by order alone: behind a lost packet a reply is taken for the next request's"))
 		return -1;
 	if (kind == KEY_TCP && import_note(import, IMPORT_LIMIT, err,
-		    "%" PRIu64 " acknowledgements of data, either direction, are the kernels' and no replies: --key tcp-ack times them",
-		    pairing_counts(part->pairing)->acknowledged_data))
+				       "%" PRIu64 " acknowledgements of data, either direction, are the kernels' and "
+						  "no replies: --key tcp-ack times them",
+				       pairing_counts(part->pairing)->acknowledged_data))
 		return -1;
 	return say_counts(import, part, err);
 }

@@ -14,10 +14,10 @@ enum { CONNECTIONS = 32768, WAITING = 16 };
 /* One per flow, in a table in which a newcomer takes an old one's place: bounded, whatever the capture holds. */
 struct connection {
 	uint64_t check;
-	uint32_t next[2];                    /* highest sequence seen behind data, per direction: 0 from the client */
-	uint32_t waiting[2][WAITING];        /* ends of segments that wait for their acknowledgement, oldest first */
+	uint32_t next[2];             /* highest sequence seen behind data, per direction: 0 from the client */
+	uint32_t waiting[2][WAITING]; /* ends of segments that wait for their acknowledgement, oldest first */
 	uint8_t waiting_count[2];
-	bool known[2], open[2];              /* open: the last segment had no PSH */
+	bool known[2], open[2]; /* open: the last segment had no PSH */
 };
 
 struct pairing {
@@ -92,7 +92,8 @@ static uint64_t copy_identity(const struct layers *layers)
 	if (layers->payload_captured >= sizeof(tail))
 		memcpy(&tail, layers->payload + layers->payload_captured - sizeof(tail), sizeof(tail));
 	return hash_fold((uint64_t)layers->ip_id << 32 | layers->payload_bytes,
-		       0x9e3779b97f4a7c15 ^ ((uint64_t)layers->tcp_sequence << 32 | layers->tcp_acknowledged)) ^ tail;
+		       0x9e3779b97f4a7c15 ^ ((uint64_t)layers->tcp_sequence << 32 | layers->tcp_acknowledged)) ^
+	       tail;
 }
 
 bool packet_identity(const struct layers *layers, uint32_t payload_most, uint64_t seed, struct hash *ret_hash)
@@ -105,9 +106,10 @@ bool packet_identity(const struct layers *layers, uint32_t payload_most, uint64_
 	hash_bytes(&hash, layers->source, bytes);
 	hash_bytes(&hash, layers->target, bytes);
 	hash_word(&hash, (uint64_t)layers->source_port << 48 | (uint64_t)layers->target_port << 32 |
-			(uint64_t)layers->ip_id << 16 | (uint64_t)layers->protocol << 8 | layers->tcp_flags);
+				 (uint64_t)layers->ip_id << 16 | (uint64_t)layers->protocol << 8 | layers->tcp_flags);
 	hash_word(&hash, (uint64_t)layers->tcp_sequence << 32 | layers->tcp_acknowledged);
-	hash_word(&hash, (uint64_t)layers->payload_bytes << 32 | (uint64_t)layers->echo_id << 16 | layers->echo_sequence);
+	hash_word(
+		&hash, (uint64_t)layers->payload_bytes << 32 | (uint64_t)layers->echo_id << 16 | layers->echo_sequence);
 	if (payload)
 		hash_bytes(&hash, layers->payload, payload);
 	*ret_hash = hash;
@@ -129,7 +131,8 @@ static uint32_t end_of(const struct layers *layers)
 }
 
 /* Data and acknowledgements of both directions, for the sentence that tells the kernel's share from the service's. */
-static void count_acknowledged(struct pairing *pairing, struct connection *connection, const struct layers *layers, int side)
+static void count_acknowledged(
+	struct pairing *pairing, struct connection *connection, const struct layers *layers, int side)
 {
 	uint32_t *waiting = connection->waiting[!side];
 	uint8_t *count = &connection->waiting_count[!side], left = 0;
@@ -180,8 +183,8 @@ static int add_message(struct pairing *pairing, struct connection *connection, c
 	return 0;
 }
 
-static int add_acknowledgement(struct pairing *pairing, const struct layers *layers, struct match_packet *packet, int side,
-	bool fresh, struct tare_err *err)
+static int add_acknowledgement(struct pairing *pairing, const struct layers *layers, struct match_packet *packet,
+	int side, bool fresh, struct tare_err *err)
 {
 	if (side == 0) {
 		packet->mark = end_of(layers);
@@ -243,7 +246,8 @@ int pairing_add(struct pairing *pairing, const struct feed_packet *from, struct 
 	}
 	if (request && !pairing->counts.payload_bytes)
 		pairing->counts.payload_bytes = layers->payload_bytes;
-	struct match_packet packet = {.time = from->time, .number = from->frame.number, .identity = copy_identity(layers)};
+	struct match_packet packet = {
+		.time = from->time, .number = from->frame.number, .identity = copy_identity(layers)};
 	packet.key = flow_of(pairing, layers, request);
 	enum key_result result = key_add(&pairing->rules.key, layers, request, &packet.key);
 	pairing->counts.not_captured += result == KEY_NOT_CAPTURED;

@@ -16,13 +16,13 @@ struct pairing_rules {
 };
 
 struct pairing_counts {
-	uint64_t packets;        /* of the service, either direction */
-	uint64_t not_captured;   /* whose key was on the wire and not in the file */
-	uint64_t keyless;        /* that have no such key */
-	uint64_t not_timed;      /* without a usable time */
-	uint64_t retransmitted;  /* TCP segments seen before */
+	uint64_t packets;           /* of the service, either direction */
+	uint64_t not_captured;      /* whose key was on the wire and not in the file */
+	uint64_t keyless;           /* that have no such key */
+	uint64_t not_timed;         /* without a usable time */
+	uint64_t retransmitted;     /* TCP segments seen before */
 	uint64_t acknowledged_data; /* TCP: segments (SYNs too) acknowledged exactly, either direction */
-	uint32_t payload_bytes;  /* of the first request with a payload */
+	uint32_t payload_bytes;     /* of the first request with a payload */
 };
 
 struct pairing;

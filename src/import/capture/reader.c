@@ -32,9 +32,9 @@ enum tare_stage reader_stage(const struct reader *reader, bool begin)
 {
 	enum capture_place place = reader->plan.place;
 	if (place == PLACE_AUTO)
-		place = reader->plan.taps ? PLACE_SERVER_NIC
+		place = reader->plan.taps                                  ? PLACE_SERVER_NIC
 			: feed_verdict(reader->feed)->format == STAMP_NONE ? PLACE_CLIENT
-									 : PLACE_CLIENT_NIC;
+									   : PLACE_CLIENT_NIC;
 	switch (place) {
 	case PLACE_CLIENT_NIC:
 		return begin ? TARE_STAGE_NIC_TX : TARE_STAGE_NIC_RX;
@@ -111,7 +111,9 @@ static int add_part(struct import *import, struct reader *reader, const struct s
 	struct pairing_rules rules = {
 		.key = part->key,
 		.service = *service,
-		.match = {.timeout_ns = reader->plan.timeout_ns, .copy_ns = COPY_NS, .last_copy = reader->plan.last_copy},
+		.match = {.timeout_ns = reader->plan.timeout_ns,
+			.copy_ns = COPY_NS,
+			.last_copy = reader->plan.last_copy},
 		.seed = reader->seed,
 	};
 	if (pairing_open(&rules, &part->pairing, err))
@@ -136,8 +138,8 @@ static int choose_services(struct import *import, struct reader *reader, struct 
 {
 	const struct census_service *found[READER_SERVICES + 1];
 	struct capture_plan *plan = &reader->plan;
-	size_t count = census_choose(feed_census(reader->feed), &plan->service, key_protocol(&plan->key), found,
-		READER_SERVICES + 1);
+	size_t count = census_choose(
+		feed_census(reader->feed), &plan->service, key_protocol(&plan->key), found, READER_SERVICES + 1);
 	uint64_t uncaptured = 0;
 	reader->others = count > READER_SERVICES ? 1 : 0;
 	for (size_t i = 0; i < count && reader->parts < READER_SERVICES; i++) {
@@ -151,7 +153,8 @@ static int choose_services(struct import *import, struct reader *reader, struct 
 	}
 	if (uncaptured && !reader->parts)
 		return tare_fail(err, TARE_E_INVALID,
-			"'%s': the payload, in which replies carry what ties them to requests, was not captured (frames are cut "
+			"'%s': the payload, in which replies carry what ties them to requests, was not captured "
+			"(frames are cut "
 			"at %u bytes): cannot match; --key order pairs by order alone",
 			import->name, feed_survey(reader->feed)->cut_at_most);
 	if (!reader->parts && plan->has_service && plan->key.kind != KEY_AUTO) {
@@ -168,11 +171,12 @@ static int check_clock(const struct import *import, const struct feed *feed, str
 		return 0;
 	if (survey_stands_still(survey))
 		return tare_fail(err, TARE_E_INVALID,
-			"'%s': all %" PRIu64 " packets carry the same time: its clock is unusable, there is nothing to measure",
+			"'%s': all %" PRIu64
+			" packets carry the same time: its clock is unusable, there is nothing to measure",
 			import->name, survey->timed);
 	if (survey->frames && !survey->timed)
-		return tare_fail(err, TARE_E_INVALID, "'%s': none of its %" PRIu64 " packets has a usable time", import->name,
-			survey->frames);
+		return tare_fail(err, TARE_E_INVALID, "'%s': none of its %" PRIu64 " packets has a usable time",
+			import->name, survey->frames);
 	return 0;
 }
 
@@ -194,7 +198,8 @@ static int capture_open(struct import *import, void **ret_reader, struct tare_er
 		.lenient = import->rules.lenient,
 		.now_seconds = time(NULL),
 		.seed = reader->seed};
-	if (feed_open(import->input, import->name, &rules, &reader->feed, err) || check_clock(import, reader->feed, err) ||
+	if (feed_open(import->input, import->name, &rules, &reader->feed, err) ||
+		check_clock(import, reader->feed, err) ||
 		(reader->plan.taps ? taps_open(import, reader, err) : choose_services(import, reader, err)))
 		return -1;
 	*ret_reader = take_ptr(reader);
@@ -296,13 +301,14 @@ static int check_part(const struct import *import, const struct reader_part *par
 	if (counts->not_captured)
 		return tare_fail(err, TARE_E_INVALID,
 			"'%s': key %s was not captured: of %" PRIu64 " packets of %s, %" PRIu64
-			" have it beyond what is in the file; cannot match", import->name, key_name(&part->key),
-			counts->packets, part->target.url, counts->not_captured);
-	return tare_fail(err, TARE_E_INVALID, "'%s': no request to %s with key %s among %" PRIu64 " packets of it", import->name,
-		part->target.url, key_name(&part->key), counts->packets);
+			" have it beyond what is in the file; cannot match",
+			import->name, key_name(&part->key), counts->packets, part->target.url, counts->not_captured);
+	return tare_fail(err, TARE_E_INVALID, "'%s': no request to %s with key %s among %" PRIu64 " packets of it",
+		import->name, part->target.url, key_name(&part->key), counts->packets);
 }
 
-static int capture_next(struct import *import, void *opaque, const struct tare_record **ret_record, struct tare_err *err)
+static int capture_next(
+	struct import *import, void *opaque, const struct tare_record **ret_record, struct tare_err *err)
 {
 	struct reader *reader = opaque;
 	if (!reader->read) {

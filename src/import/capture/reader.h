@@ -23,21 +23,21 @@ struct reader_part {
 
 struct reader {
 	struct capture_plan plan;
-	struct feed *feed;        /* of the file, or of the `from` side */
+	struct feed *feed; /* of the file, or of the `from` side */
 	/* a second file */
 	FILE *to_stream;
 	struct input *to_input;
 	struct feed *to_feed;
 	/* taps */
 	struct match *match;
-	uint64_t at_from, at_to;  /* packets seen there */
+	uint64_t at_from, at_to; /* packets seen there */
 	int64_t bound_ns;
-	const char *relation;     /* of the two clocks, in words */
-	bool to_first_bit[2];     /* this side marks the last bit and is brought to the first */
+	const char *relation; /* of the two clocks, in words */
+	bool to_first_bit[2]; /* this side marks the last bit and is brought to the first */
 
 	struct reader_part part[READER_SERVICES];
-	size_t parts, given;      /* given: records handed out */
-	size_t others;            /* services that were left out */
+	size_t parts, given; /* given: records handed out */
+	size_t others;       /* services that were left out */
 	uint64_t seed;
 	bool read, has_base;
 	struct capture_time base;
@@ -53,4 +53,5 @@ uint32_t reader_wire_bytes(const struct feed_packet *packet);
 
 /* Of the file, once; of a part, before its record is handed out. */
 int notes_of_file(struct import *import, struct reader *reader, struct tare_err *err) TARE_MUST_USE;
-int notes_of_part(struct import *import, struct reader *reader, struct reader_part *part, struct tare_err *err) TARE_MUST_USE;
+int notes_of_part(
+	struct import *import, struct reader *reader, struct reader_part *part, struct tare_err *err) TARE_MUST_USE;

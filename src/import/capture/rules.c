@@ -52,7 +52,8 @@ static int parse_taps(const struct capture_rules *rules, struct capture_plan *pl
 {
 	if (rules->from && !parse_tap(rules->from, &plan->from))
 		return tare_fail(err, TARE_E_USAGE,
-			"option '--from': '%s': expected interface:NAME, interface:NUMBER, port:NUMBER or port:DEVICE/NUMBER",
+			"option '--from': '%s': expected interface:NAME, interface:NUMBER, port:NUMBER or "
+			"port:DEVICE/NUMBER",
 			rules->from);
 	if (rules->to && !parse_tap(rules->to, &plan->to))
 		plan->to_file = rules->to;
@@ -60,7 +61,8 @@ static int parse_taps(const struct capture_rules *rules, struct capture_plan *pl
 	if (rules->from && !rules->to)
 		return tare_fail(err, TARE_E_USAGE, "--from says where packets come from; --to must say where they go");
 	if (plan->taps && !plan->to_file && !rules->from)
-		return tare_fail(err, TARE_E_USAGE, "--to %s is in the same capture: --from must say what it is compared with", rules->to);
+		return tare_fail(err, TARE_E_USAGE,
+			"--to %s is in the same capture: --from must say what it is compared with", rules->to);
 	return 0;
 }
 
@@ -82,7 +84,8 @@ static int parse_marks(const char *text, struct capture_plan *plan, struct tare_
 	if (parse_mark(text, bytes, &plan->marks[0]) ||
 		(comma ? parse_mark(comma + 1, strlen(comma + 1), &plan->marks[1])
 		       : parse_mark(text, bytes, &plan->marks[1])))
-		return tare_fail(err, TARE_E_USAGE, "option '--marks': '%s': expected first, last, or one for each tap: first,last", text);
+		return tare_fail(err, TARE_E_USAGE,
+			"option '--marks': '%s': expected first, last, or one for each tap: first,last", text);
 	return 0;
 }
 
@@ -93,7 +96,8 @@ static int parse_line_rate(const char *text, struct capture_plan *plan, struct t
 	if (parse_count(text, &bits, err))
 		return tare_err_prefix(err, "option '--line-rate'");
 	if (bits < 1000000 || bits > UINT64_C(10000000000000))
-		return tare_fail(err, TARE_E_USAGE, "option '--line-rate': '%s': expected bits a second between 1M and 10000G", text);
+		return tare_fail(err, TARE_E_USAGE,
+			"option '--line-rate': '%s': expected bits a second between 1M and 10000G", text);
 	plan->line_bits_per_second = (int64_t)bits;
 	return 0;
 }
@@ -107,7 +111,8 @@ static int parse_place(const char *text, struct capture_plan *plan, struct tare_
 			return 0;
 		}
 	}
-	return tare_fail(err, TARE_E_USAGE, "option '--seen-at': '%s': expected client, client-nic, server or server-nic", text);
+	return tare_fail(
+		err, TARE_E_USAGE, "option '--seen-at': '%s': expected client, client-nic, server or server-nic", text);
 }
 
 static int parse_clock(const char *text, struct capture_plan *plan, struct tare_err *err)

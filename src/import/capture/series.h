@@ -19,4 +19,5 @@ struct series {
 
 void series_end(struct series *series);
 /* Takes what the matcher has finished. Times are relative to `base`. */
-int series_take(struct series *series, struct match *match, struct capture_time base, struct tare_err *err) TARE_MUST_USE;
+int series_take(
+	struct series *series, struct match *match, struct capture_time base, struct tare_err *err) TARE_MUST_USE;

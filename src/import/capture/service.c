@@ -52,7 +52,8 @@ int service_parse(const char *text, struct service *ret_service, struct tare_err
 		       !parse_port(colon + 1, &service.port);
 	if (!fine)
 		return tare_fail(err, TARE_E_USAGE,
-			"service '%s': expected a port, a numeric address or both, like 10.0.0.2:7000 or [fe80::1]:53", text);
+			"service '%s': expected a port, a numeric address or both, like 10.0.0.2:7000 or [fe80::1]:53",
+			text);
 	*ret_service = service;
 	return 0;
 }
@@ -61,8 +62,9 @@ static bool is_at(const struct service *service, const struct layers *layers, co
 {
 	if (service->port && (!(layers->has & LAYERS_PORTS) || service->port != port))
 		return false;
-	return !service->version || (service->version == layers->version &&
-		memcmp(service->address, address, service_address_bytes(service->version)) == 0);
+	return !service->version ||
+	       (service->version == layers->version &&
+		       memcmp(service->address, address, service_address_bytes(service->version)) == 0);
 }
 
 enum service_direction service_direction(const struct service *service, const struct layers *layers)
@@ -83,6 +85,7 @@ bool service_covers(const struct service *wanted, const struct service *other)
 {
 	if ((wanted->port && wanted->port != other->port) || (wanted->protocol && wanted->protocol != other->protocol))
 		return false;
-	return !wanted->version || (wanted->version == other->version &&
-		memcmp(wanted->address, other->address, service_address_bytes(wanted->version)) == 0);
+	return !wanted->version ||
+	       (wanted->version == other->version &&
+		       memcmp(wanted->address, other->address, service_address_bytes(wanted->version)) == 0);
 }

@@ -8,10 +8,10 @@
 #include "tare/err.h"
 
 struct service {
-	uint8_t version;     /* of the address: 4, 6; 0: any address */
+	uint8_t version; /* of the address: 4, 6; 0: any address */
 	uint8_t address[16];
-	uint16_t port;       /* 0: any, or none (ICMP) */
-	uint8_t protocol;    /* 0: any */
+	uint16_t port;    /* 0: any, or none (ICMP) */
+	uint8_t protocol; /* 0: any */
 };
 
 /* "7000", "10.0.0.2", "10.0.0.2:7000", "[fe80::1]:53", "fe80::1". */

@@ -53,7 +53,7 @@ enum { VARIANTS = sizeof(stamp_variants) / sizeof(*stamp_variants) };
 
 struct vote {
 	uint64_t eligible, unbounded, shaped, proven, disproven; /* unbounded: where the packet ends is not known */
-	uint64_t timed; /* whose distance was counted */
+	uint64_t timed;                                          /* whose distance was counted */
 	int64_t second[SECONDS_KEPT];
 	uint64_t count[SECONDS_KEPT];
 	unsigned seconds;
@@ -103,7 +103,7 @@ const char *const *stamp_format_names(void)
 #define X(id, name, words, first_bit) name,
 		STAMP_FORMATS(X)
 #undef X
-		NULL};
+			NULL};
 	return names;
 }
 
@@ -152,8 +152,8 @@ static enum stamp_finding ticks_shape(const struct stamp_place *place, bool befo
 	return stamp_fcs_valid(place->frame->bytes, whole) == before_fcs ? STAMP_SHAPED : STAMP_ABSENT;
 }
 
-static enum stamp_finding ticks(const struct stamp_watch *watch, const struct stamp_place *place, bool before_fcs,
-	struct stamp *ret_stamp)
+static enum stamp_finding ticks(
+	const struct stamp_watch *watch, const struct stamp_place *place, bool before_fcs, struct stamp *ret_stamp)
 {
 	const struct tick_keyframe *keyframe;
 	struct stamp stamp = {.scale = STAMP_SCALE_UTC};
@@ -217,7 +217,8 @@ static enum stamp_finding find(const struct stamp_watch *watch, const struct sta
 static bool may_tick(const struct capture_frame *frame, const struct layers *layers)
 {
 	static const uint8_t link_local[] = {0x01, 0x80, 0xc2};
-	return frame->link == LINK_ETHERNET && !(frame->flags & CAPTURE_CUT) && frame->captured >= MIN_FRAME_BYTES + 4 &&
+	return frame->link == LINK_ETHERNET && !(frame->flags & CAPTURE_CUT) &&
+	       frame->captured >= MIN_FRAME_BYTES + 4 &&
 	       (layers->net_end || memcmp(frame->bytes, link_local, sizeof(link_local)) != 0);
 }
 
@@ -257,8 +258,8 @@ static bool has_clock(const struct capture_frame *frame)
 	return !(frame->flags & (CAPTURE_NO_TIME | CAPTURE_BAD_FRACTION));
 }
 
-int stamp_watch_add(struct stamp_watch *watch, const struct capture_frame *frame, const struct layers *layers,
-	struct tare_err *err)
+int stamp_watch_add(
+	struct stamp_watch *watch, const struct capture_frame *frame, const struct layers *layers, struct tare_err *err)
 {
 	struct tick_keyframe keyframe;
 	uint32_t end = frame->captured < frame->length ? frame->captured : frame->length;
@@ -295,7 +296,8 @@ int stamp_watch_add(struct stamp_watch *watch, const struct capture_frame *frame
 		if (vote->proven + vote->shaped + vote->disproven == 1)
 			vote->device = stamp.device;
 		vote->several_devices = vote->several_devices || vote->device != stamp.device;
-		if ((finding == STAMP_SHAPED || finding == STAMP_PROVEN) && stamp.time.seconds != INT64_MIN && has_clock(frame))
+		if ((finding == STAMP_SHAPED || finding == STAMP_PROVEN) && stamp.time.seconds != INT64_MIN &&
+			has_clock(frame))
 			count_distance(vote, distance(frame, &stamp));
 	}
 	return 0;
@@ -351,7 +353,8 @@ static bool passes(const struct stamp_watch *watch, size_t i, int64_t *ret_secon
 
 static bool only_by_name(enum stamp_format format)
 {
-	return format == STAMP_CPACKET || format == STAMP_AVSP_MAC || format == STAMP_TTAG_TRAILER || format == STAMP_BRCM;
+	return format == STAMP_CPACKET || format == STAMP_AVSP_MAC || format == STAMP_TTAG_TRAILER ||
+	       format == STAMP_BRCM;
 }
 
 static void fill(const struct stamp_watch *watch, size_t i, int64_t second, struct stamp_verdict *verdict)
@@ -369,8 +372,12 @@ static void fill(const struct stamp_watch *watch, size_t i, int64_t second, stru
 	snprintf(far, sizeof(far), "%+" PRId64 " s", second);
 	text_add(&text, "%s in %" PRIu64 " of %" PRIu64 " frames%s; %s from the capture's clock",
 		stamp_format_words(verdict->format), verdict->stamped, verdict->frames,
-		verdict->named ? ", as named" : vote->proven ? ", checks agree" : ", times agree",
-		vote->timed == 0 ? "not compared" : second ? far : "less than 1 s");
+		verdict->named ? ", as named"
+		: vote->proven ? ", checks agree"
+			       : ", times agree",
+		vote->timed == 0 ? "not compared"
+		: second         ? far
+				 : "less than 1 s");
 	if (verdict->format == STAMP_TICKS)
 		text_add(&text, "; %zu keyframes", watch->keyframes.count);
 }
@@ -390,17 +397,20 @@ static void say_undecodable(const struct stamp_watch *watch, struct stamp_verdic
 		text.used = 0;
 		text_add(&text, "tick stamps%s, %s: undecodable, the capture's own times are used",
 			before ? "" : " (4 bytes that are no check sequence)",
-			watch->keyframes.several_devices ? "but keyframes of several devices, and nothing says whose they are"
-			: watch->keyframes.count         ? "but none near a keyframe in time"
-							 : "no keyframe in this file");
+			watch->keyframes.several_devices
+				? "but keyframes of several devices, and nothing says whose they are"
+			: watch->keyframes.count ? "but none near a keyframe in time"
+						 : "no keyframe in this file");
 	}
 	for (size_t i = 0; i < VARIANTS && !text.used; i++) {
 		const struct vote *vote = &watch->votes[i];
 		if (stamp_variants[i].format == STAMP_ERSPAN3 && vote->proven)
-			text_add(&text, "the times of ERSPAN III do not keep step with the capture's clock: not used unless named "
+			text_add(&text, "the times of ERSPAN III do not keep step with the capture's clock: not used "
+					"unless named "
 					"(--stamps erspan3)");
 		else if (vote->disproven && enough(vote->disproven, eligible(watch, i)))
-			text_add(&text, "what looks like %s does not pass its own check: the capture's own times are used",
+			text_add(&text,
+				"what looks like %s does not pass its own check: the capture's own times are used",
 				stamp_format_words(stamp_variants[i].format));
 	}
 }
@@ -443,7 +453,8 @@ static bool displaces(const struct stamp_verdict *verdict, enum stamp_format for
 	return verdict->format == STAMP_METAWATCH && format == STAMP_HPT && has < had;
 }
 
-int stamp_watch_verdict(struct stamp_watch *watch, const char *file, struct stamp_verdict *ret_verdict, struct tare_err *err)
+int stamp_watch_verdict(
+	struct stamp_watch *watch, const char *file, struct stamp_verdict *ret_verdict, struct tare_err *err)
 {
 	enum stamp_format named = watch->named;
 	struct stamp_verdict verdict = {.frames = watch->frames, .keyframes = watch->keyframes.count};
@@ -486,7 +497,8 @@ bool stamp_read(const struct stamp_watch *watch, const struct stamp_verdict *ver
 			 : trailer && !layers->gigamon_at && (!layers->net_end || frame->flags & CAPTURE_CUT))
 		return false;
 	enum stamp_finding finding = find(watch, variant, frame, layers, &stamp);
-	if (finding == STAMP_ABSENT || stamp.time.seconds == INT64_MIN || (finding == STAMP_DISPROVEN && !verdict->named))
+	if (finding == STAMP_ABSENT || stamp.time.seconds == INT64_MIN ||
+		(finding == STAMP_DISPROVEN && !verdict->named))
 		return false;
 	if (finding == STAMP_DISPROVEN)
 		stamp.flags |= STAMP_BAD_FCS;

@@ -18,28 +18,28 @@
 #include "import/capture/layers.h"
 
 /* X(id, name, words, first_bit): what --stamps takes; first_bit 1 where its makers say so, else -1. */
-#define STAMP_FORMATS(X)                                                                            \
-	X(NONE, "capture", "the capture's own times", -1)                                           \
-	X(EXPCAP, "expcap", "exact-capture footers", -1)                                            \
-	X(METAWATCH, "metawatch", "MetaWatch/7130 trailers", -1)                                    \
-	X(CPACKET, "cpacket", "cPacket trailers", -1)                                               \
-	X(HPT, "hpt", "Nexus 3550 HPT trailers", -1)                                                \
-	X(AVSP, "arista", "Arista 0xD28B tags", -1)                                                 \
-	X(AVSP_MAC, "arista-mac", "Arista stamps in place of the source MAC", -1)                   \
-	X(IXIA, "ixia", "Ixia/Anue trailers", -1)                                                   \
-	X(GIGAMON, "gigamon", "Gigamon stamps", -1)                                                 \
-	X(TICKS, "ticks", "tick stamps of 7150 or Nexus 3550, with keyframes", 1)                   \
-	X(TTAG, "ttag", "Cisco TTAG", -1)                                                           \
-	X(TTAG_TRAILER, "ttag-trailer", "Cisco TTAG in the last 6 bytes", -1)                       \
-	X(BRCM, "brcm", "Broadcom stamps in the last 10 bytes", -1)                                 \
-	X(ERSPAN3, "erspan3", "ERSPAN III times", -1)                                               \
+#define STAMP_FORMATS(X)                                                                                               \
+	X(NONE, "capture", "the capture's own times", -1)                                                              \
+	X(EXPCAP, "expcap", "exact-capture footers", -1)                                                               \
+	X(METAWATCH, "metawatch", "MetaWatch/7130 trailers", -1)                                                       \
+	X(CPACKET, "cpacket", "cPacket trailers", -1)                                                                  \
+	X(HPT, "hpt", "Nexus 3550 HPT trailers", -1)                                                                   \
+	X(AVSP, "arista", "Arista 0xD28B tags", -1)                                                                    \
+	X(AVSP_MAC, "arista-mac", "Arista stamps in place of the source MAC", -1)                                      \
+	X(IXIA, "ixia", "Ixia/Anue trailers", -1)                                                                      \
+	X(GIGAMON, "gigamon", "Gigamon stamps", -1)                                                                    \
+	X(TICKS, "ticks", "tick stamps of 7150 or Nexus 3550, with keyframes", 1)                                      \
+	X(TTAG, "ttag", "Cisco TTAG", -1)                                                                              \
+	X(TTAG_TRAILER, "ttag-trailer", "Cisco TTAG in the last 6 bytes", -1)                                          \
+	X(BRCM, "brcm", "Broadcom stamps in the last 10 bytes", -1)                                                    \
+	X(ERSPAN3, "erspan3", "ERSPAN III times", -1)                                                                  \
 	X(VSS, "vss", "VSS Monitoring trailers", -1)
 
 enum stamp_format {
 #define X(id, name, words, first_bit) STAMP_##id,
 	STAMP_FORMATS(X)
 #undef X
-	STAMP_FORMAT_COUNT
+		STAMP_FORMAT_COUNT
 };
 const char *stamp_format_name(enum stamp_format format);
 const char *stamp_format_words(enum stamp_format format);
@@ -53,7 +53,7 @@ enum stamp_scale { STAMP_SCALE_UNKNOWN, STAMP_SCALE_UTC, STAMP_SCALE_TAI, STAMP_
 const char *stamp_scale_name(enum stamp_scale scale);
 
 enum stamp_flag {
-	STAMP_DEGRADED = 1 << 0,  /* the device says that its clock cannot be trusted */
+	STAMP_DEGRADED = 1 << 0, /* the device says that its clock cannot be trusted */
 	STAMP_HOLDOVER = 1 << 1,
 	STAMP_LOCAL = 1 << 2,     /* the device's clock is not synchronised to anything */
 	STAMP_DUPLICATE = 1 << 3, /* the device marked the frame as a copy */
@@ -89,9 +89,9 @@ struct stamp_verdict {
 	int64_t offset_seconds;   /* stamp - capture's clock, nearest second of most frames */
 	uint64_t frames, stamped; /* that could carry it, and that do */
 	uint64_t keyframes;
-	uint32_t device;          /* of the first stamp; 0 where the format names none */
+	uint32_t device; /* of the first stamp; 0 where the format names none */
 	bool several_devices;
-	char words[240];          /* the reason, for a note; "" when there is nothing to say */
+	char words[240]; /* the reason, for a note; "" when there is nothing to say */
 };
 /* Fails (TARE_E_FORMAT) when not one frame carries the named format, or for tick stamps without keyframes. */
 int stamp_watch_verdict(struct stamp_watch *watch, const char *file, struct stamp_verdict *ret_verdict,

@@ -36,7 +36,9 @@ enum stamp_finding stamp_avsp(const struct stamp_place *place, struct stamp *ret
 		return STAMP_ABSENT;
 	*ret_stamp = (struct stamp){
 		.time = {seconds, (int64_t)ns * 1000},
-		.scale = version >> 8 == 0 ? STAMP_SCALE_TAI : version >> 8 == 1 ? STAMP_SCALE_UTC : STAMP_SCALE_UNKNOWN,
+		.scale = version >> 8 == 0   ? STAMP_SCALE_TAI
+			 : version >> 8 == 1 ? STAMP_SCALE_UTC
+					     : STAMP_SCALE_UNKNOWN,
 	};
 	if (!wide)
 		ret_stamp->time = near_seconds(place->frame->time, seconds, ns);
@@ -61,8 +63,7 @@ enum stamp_finding stamp_ttag(const struct stamp_place *place, struct stamp *ret
 		return STAMP_ABSENT;
 	const uint8_t *tag = place->frame->bytes + place->layers->ttag_at;
 	uint64_t ns = (uint64_t)get_u16(tag) << 32 | get_u32(tag + 2);
-	*ret_stamp = (struct stamp){
-		.time = stamp_near(place->frame->time, ns, 48, 1), .scale = STAMP_SCALE_RELATIVE};
+	*ret_stamp = (struct stamp){.time = stamp_near(place->frame->time, ns, 48, 1), .scale = STAMP_SCALE_RELATIVE};
 	return STAMP_PROVEN;
 }
 
@@ -117,8 +118,11 @@ enum stamp_finding stamp_erspan3(const struct stamp_place *place, struct stamp *
 			return STAMP_ABSENT;
 		int64_t apart = capture_time_ps((struct capture_time){0, place->frame->time.picoseconds},
 			(struct capture_time){0, (int64_t)low * 1000});
-		stamp.time = (struct capture_time){place->frame->time.seconds +
-				(apart > PS_PER_SECOND / 2 ? 1 : apart < -PS_PER_SECOND / 2 ? -1 : 0), (int64_t)low * 1000};
+		stamp.time =
+			(struct capture_time){place->frame->time.seconds + (apart > PS_PER_SECOND / 2           ? 1
+										   : apart < -PS_PER_SECOND / 2 ? -1
+														: 0),
+				(int64_t)low * 1000};
 	} else {
 		stamp.time = stamp_near(place->frame->time, low, 32, granule_ns[granularity]);
 	}

@@ -89,8 +89,15 @@ static enum stamp_finding original_fcs(const struct stamp_place *place, const ui
 
 enum stamp_finding stamp_expcap(const struct stamp_place *place, struct stamp *ret_stamp)
 {
-	enum { FOOTER_BYTES = 16, HAS_CRC = 1, ABORTED = 2, CORRUPT = 4, TRUNCATED = 8, SOFTWARE_LOSS = 16,
-		HARDWARE_LOSS = 32 };
+	enum {
+		FOOTER_BYTES = 16,
+		HAS_CRC = 1,
+		ABORTED = 2,
+		CORRUPT = 4,
+		TRUNCATED = 8,
+		SOFTWARE_LOSS = 16,
+		HARDWARE_LOSS = 32
+	};
 	const struct capture_frame *frame = place->frame;
 	if (frame->captured < FOOTER_BYTES)
 		return STAMP_ABSENT;
@@ -118,7 +125,8 @@ enum stamp_finding stamp_expcap(const struct stamp_place *place, struct stamp *r
 		if (ret_stamp->lost)
 			ret_stamp->flags |= STAMP_LOSS;
 	}
-	return frame->captured == frame->length + FOOTER_BYTES || frame->flags & CAPTURE_CUT ? STAMP_PROVEN : STAMP_SHAPED;
+	return frame->captured == frame->length + FOOTER_BYTES || frame->flags & CAPTURE_CUT ? STAMP_PROVEN
+											     : STAMP_SHAPED;
 }
 
 enum stamp_finding stamp_hpt(const struct stamp_place *place, struct stamp *ret_stamp)
@@ -190,12 +198,14 @@ enum stamp_finding stamp_ixia(const struct stamp_place *place, struct stamp *ret
 {
 	enum { TRAILER_BYTES = 15, MAGIC = 0xaf12, LOCAL = 3, PTP = 6, HOLDOVER = 7 };
 	const uint8_t *trailer = behind_packet(place, TRAILER_BYTES);
-	if (!trailer || get_u16(trailer + 11) != MAGIC || trailer[1] != 8 || trailer[0] < LOCAL || trailer[0] > HOLDOVER ||
-		get_u32(trailer + 6) >= NS_PER_SECOND)
+	if (!trailer || get_u16(trailer + 11) != MAGIC || trailer[1] != 8 || trailer[0] < LOCAL ||
+		trailer[0] > HOLDOVER || get_u32(trailer + 6) >= NS_PER_SECOND)
 		return STAMP_ABSENT;
 	*ret_stamp = (struct stamp){
 		.time = time_of(get_u32(trailer + 2), get_u32(trailer + 6)),
-		.flags = trailer[0] == LOCAL ? STAMP_LOCAL : trailer[0] == HOLDOVER ? STAMP_HOLDOVER : 0,
+		.flags = trailer[0] == LOCAL      ? STAMP_LOCAL
+			 : trailer[0] == HOLDOVER ? STAMP_HOLDOVER
+						  : 0,
 		.scale = trailer[0] == LOCAL ? STAMP_SCALE_RELATIVE : STAMP_SCALE_UNKNOWN,
 	};
 	return stamp_checksum(trailer, 13) == get_u16(trailer + 13) ? STAMP_PROVEN : STAMP_DISPROVEN;
@@ -215,7 +225,8 @@ static bool gigamon_fields(const uint8_t *at, const uint8_t *end, struct stamp *
 			stamp.port = (uint32_t)at[2] << 16 | get_u16(at + 3);
 		} else if (type == SOURCE_PORT && bytes == 4) {
 			stamp.port = get_u32(at + 2);
-		} else if (type >= TIME_LOCAL && type <= TIME_EXTERNAL && bytes == 8 && get_u32(at + 6) < NS_PER_SECOND) {
+		} else if (type >= TIME_LOCAL && type <= TIME_EXTERNAL && bytes == 8 &&
+			   get_u32(at + 6) < NS_PER_SECOND) {
 			stamp.time = time_of(get_u32(at + 2), get_u32(at + 6));
 			stamp.flags = type == TIME_LOCAL ? STAMP_LOCAL : 0;
 			timed = true;
@@ -256,7 +267,9 @@ enum stamp_finding stamp_vss(const struct stamp_place *place, unsigned port_byte
 		return STAMP_ABSENT;
 	*ret_stamp = (struct stamp){
 		.time = time_of(seconds, ns),
-		.port = port_bytes == 2 ? get_u16(trailer + 8) : port_bytes == 1 ? trailer[8] : 0,
+		.port = port_bytes == 2   ? get_u16(trailer + 8)
+			: port_bytes == 1 ? trailer[8]
+					  : 0,
 		.flags = word >> 30 == CLOCK_LOCAL ? STAMP_LOCAL : 0,
 		.scale = seconds <= UPTIME_MAX ? STAMP_SCALE_RELATIVE : STAMP_SCALE_UNKNOWN,
 	};
@@ -269,8 +282,7 @@ enum stamp_finding stamp_ttag_trailer(const struct stamp_place *place, struct st
 	if (!trailer)
 		return STAMP_ABSENT;
 	uint64_t ns = (uint64_t)get_u16(trailer) << 32 | get_u32(trailer + 2);
-	*ret_stamp = (struct stamp){
-		.time = stamp_near(place->frame->time, ns, 48, 1), .scale = STAMP_SCALE_RELATIVE};
+	*ret_stamp = (struct stamp){.time = stamp_near(place->frame->time, ns, 48, 1), .scale = STAMP_SCALE_RELATIVE};
 	return STAMP_SHAPED;
 }
 

@@ -41,7 +41,8 @@ static void add_bytes(struct survey *survey, const struct capture_frame *frame)
 
 static bool is_possible(const struct survey *survey, struct capture_time time)
 {
-	return time.seconds >= SECONDS_1990 && (!survey->now_seconds || time.seconds <= survey->now_seconds + DAY_SECONDS);
+	return time.seconds >= SECONDS_1990 &&
+	       (!survey->now_seconds || time.seconds <= survey->now_seconds + DAY_SECONDS);
 }
 
 static void extend(struct survey *survey, struct capture_time time)

@@ -22,8 +22,8 @@ struct survey {
 	struct survey_list backwards; /* earlier than the frame before */
 	int64_t backwards_most_ps;
 	struct survey_list bad_fraction, no_time, cut, rx_error, implausible; /* outside 1990 .. now + 1 day */
-	uint32_t cut_at_least, cut_at_most; /* bytes captured of cut frames */
-	int64_t now_seconds;          /* 0: no upper limit for plausible times */
+	uint32_t cut_at_least, cut_at_most;                                   /* bytes captured of cut frames */
+	int64_t now_seconds; /* 0: no upper limit for plausible times */
 };
 
 /* now_seconds: the wall clock, for the check against times in the future; 0: none. */

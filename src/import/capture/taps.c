@@ -39,7 +39,8 @@ static int relate_clocks(const struct import *import, struct reader *reader, str
 	const struct stamp_verdict *from = feed_verdict(reader->feed), *to = feed_verdict(side_feed(reader, 1));
 	if (plan->clock_said) {
 		reader->bound_ns = plan->clock_bound_ns;
-		reader->relation = plan->clock_same ? "one clock for both, as said" : "clocks apart by no more than was said";
+		reader->relation =
+			plan->clock_same ? "one clock for both, as said" : "clocks apart by no more than was said";
 		return 0;
 	}
 	if (one_device(from, to)) {
@@ -47,12 +48,15 @@ static int relate_clocks(const struct import *import, struct reader *reader, str
 		return 0;
 	}
 	if (!plan->to_file && !from->several_devices) {
-		reader->relation = from->format == STAMP_NONE ? "one capture, its clock for both" : "one device stamped both";
+		reader->relation =
+			from->format == STAMP_NONE ? "one capture, its clock for both" : "one device stamped both";
 		return 0;
 	}
 	return tare_fail(err, TARE_E_USAGE,
-		"nothing says how the clocks of '%s' and '%s' relate: --clock same if one device stamped both, or --clock "
-		"TIME for how far apart they may be", import->name, side_name(import, reader, 1));
+		"nothing says how the clocks of '%s' and '%s' relate: --clock same if one device stamped both, or "
+		"--clock "
+		"TIME for how far apart they may be",
+		import->name, side_name(import, reader, 1));
 }
 
 static enum capture_mark mark_of(const struct reader *reader, int side)
@@ -70,8 +74,10 @@ static int relate_marks(const struct import *import, struct reader *reader, stru
 		return 0;
 	if (from == MARK_UNKNOWN || to == MARK_UNKNOWN)
 		return tare_fail(err, TARE_E_USAGE,
-			"'%s' and '%s' are stamped in different ways, and which bit of a frame is marked is not known: --marks "
-			"first,last says it for each", import->name, side_name(import, reader, 1));
+			"'%s' and '%s' are stamped in different ways, and which bit of a frame is marked is not known: "
+			"--marks "
+			"first,last says it for each",
+			import->name, side_name(import, reader, 1));
 	if (!reader->plan.line_bits_per_second)
 		return tare_fail(err, TARE_E_USAGE,
 			"one side marks the first bit and the other the last: --line-rate brings them together (10G)");
@@ -128,7 +134,8 @@ static bool at_tap(const struct reader *reader, const struct capture_tap *tap, c
 	snprintf(number, sizeof(number), "%u", packet->frame.interface);
 	size_t count = feed_interfaces(reader->feed, &interfaces);
 	return strcmp(number, tap->interface) == 0 ||
-	       (packet->frame.interface < count && strcmp(interfaces[packet->frame.interface].name, tap->interface) == 0);
+	       (packet->frame.interface < count &&
+		       strcmp(interfaces[packet->frame.interface].name, tap->interface) == 0);
 }
 
 /* Payload that every frame of both files has: a shorter snap length must not make all packets differ. */
@@ -144,7 +151,8 @@ static uint32_t identity_payload(const struct reader *reader)
 	return least > HEADERS_MOST ? least - HEADERS_MOST : 0;
 }
 
-static int pass(struct reader *reader, struct feed_packet *packet, int side, uint32_t payload_most, struct tare_err *err)
+static int pass(
+	struct reader *reader, struct feed_packet *packet, int side, uint32_t payload_most, struct tare_err *err)
 {
 	struct match_packet found = {.time = packet->time, .number = packet->frame.number};
 	const struct service *service = &reader->plan.service;
@@ -154,8 +162,8 @@ static int pass(struct reader *reader, struct feed_packet *packet, int side, uin
 	if (reader->plan.has_service && service_direction(service, &packet->layers) == SERVICE_NEITHER)
 		return 0;
 	if (reader->to_first_bit[side])
-		found.time = capture_time_add_ps(found.time,
-			-capture_line_ps(reader_wire_bytes(packet), reader->plan.line_bits_per_second));
+		found.time = capture_time_add_ps(
+			found.time, -capture_line_ps(reader_wire_bytes(packet), reader->plan.line_bits_per_second));
 	if (!reader->has_base) {
 		reader->base = found.time;
 		reader->has_base = true;

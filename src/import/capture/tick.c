@@ -21,7 +21,8 @@ static const int64_t AGE_MAX_PS = INT64_C(5000000000000);
 static bool native(const uint8_t *body, size_t bytes, struct tick_keyframe *ret)
 {
 	static const uint8_t magic[] = {'E', 'X', 'K', 'F', 1}, older[] = {1, 0, 0, 0, 0, 0, 0, 0};
-	if (bytes < NATIVE_BYTES || (memcmp(body, magic, sizeof(magic)) != 0 && memcmp(body, older, sizeof(older)) != 0))
+	if (bytes < NATIVE_BYTES ||
+		(memcmp(body, magic, sizeof(magic)) != 0 && memcmp(body, older, sizeof(older)) != 0))
 		return false;
 	ret->utc_ns = get_u64(body + 8);
 	ret->ticks = get_u64(body + 16);

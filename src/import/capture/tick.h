@@ -17,11 +17,11 @@
 
 struct tick_keyframe {
 	struct capture_time captured;
-	uint64_t ticks;  /* as many bits as the keyframe has */
+	uint64_t ticks; /* as many bits as the keyframe has */
 	uint64_t utc_ns;
 	uint64_t skew_num, skew_den, hz; /* 0: not given */
 	uint32_t device;
-	bool compat;     /* 31 bits with padding */
+	bool compat; /* 31 bits with padding */
 	uint8_t fcs_type;
 };
 
@@ -33,8 +33,8 @@ struct tick_keyframes {
 
 /* Reads a frame as a keyframe; false when it is none. */
 bool tick_keyframe_read(const struct capture_frame *frame, const struct layers *layers, struct tick_keyframe *ret);
-int tick_keyframes_add(struct tick_keyframes *keyframes, const struct tick_keyframe *keyframe, struct tare_err *err)
-	TARE_MUST_USE;
+int tick_keyframes_add(
+	struct tick_keyframes *keyframes, const struct tick_keyframe *keyframe, struct tare_err *err) TARE_MUST_USE;
 /* 31 bits out of the field of 32. */
 static inline uint32_t tick_compat(uint32_t field)
 {
