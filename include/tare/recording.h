@@ -17,11 +17,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tare/cause.h"
 #include "tare/err.h"
 #include "tare/run.h"
 
 /* PRAGMA user_version of what this library writes; a higher one is refused with a sentence. */
-enum { TARE_RECORDING_VERSION = 1 };
+enum { TARE_RECORDING_VERSION = 2 };
 
 /* ---- writing ---- */
 
@@ -66,6 +67,13 @@ TARE_API int tare_writer_round(struct tare_writer *writer, struct tare_round *ro
 			       size_t record_count, const struct tare_event *events, size_t event_count,
 			       const struct tare_reading *readings, size_t reading_count,
 			       struct tare_err *err) TARE_MUST_USE;
+/*
+ * What was found about the requests of a round (its id as tare_writer_round gave it), and the evidence behind it.
+ * A recording of format 1 that gets them becomes one of format 2.
+ */
+TARE_API int tare_writer_causes(struct tare_writer *writer, int64_t round_id, const struct tare_cause *causes,
+				size_t cause_count, const struct tare_evidence *evidence, size_t evidence_count,
+				struct tare_err *err) TARE_MUST_USE;
 TARE_API int tare_writer_event(struct tare_writer *writer, int64_t run_id, int64_t round_id /* 0: none */,
 			       const struct tare_event *event, struct tare_err *err) TARE_MUST_USE;
 TARE_API int tare_writer_facts(struct tare_writer *writer, int64_t run_id, int64_t round_id,
@@ -126,6 +134,14 @@ TARE_API int tare_recording_facts(struct tare_recording *recording, int64_t run_
 /* Clock readings taken during a round. */
 TARE_API int tare_recording_readings(struct tare_recording *recording, int64_t round_id,
 				     const struct tare_reading **ret_readings, size_t *ret_count,
+				     struct tare_err *err) TARE_MUST_USE;
+
+/* Causes and evidence of a round, in the order written; none in recordings of format 1 and in rounds not watched. */
+TARE_API int tare_recording_causes(struct tare_recording *recording, int64_t round_id,
+				   const struct tare_cause **ret_causes, size_t *ret_count,
+				   struct tare_err *err) TARE_MUST_USE;
+TARE_API int tare_recording_evidence(struct tare_recording *recording, int64_t round_id,
+				     const struct tare_evidence **ret_evidence, size_t *ret_count,
 				     struct tare_err *err) TARE_MUST_USE;
 
 /*

@@ -20,6 +20,7 @@
  */
 #pragma once
 #include "tare/axis.h"
+#include "tare/cause.h"
 #include "tare/calibration.h"
 #include "tare/change.h"
 #include "tare/dependence.h"

@@ -51,5 +51,6 @@ extern const struct command command_run;
 extern const struct command command_echo;
 extern const struct command command_stat;
 extern const struct command command_export;
+extern const struct command command_load;
 extern const struct command command_compare;
 extern const struct command command_inspect;

@@ -9,6 +9,7 @@
 
 #include "base/caps.h"
 #include "base/cleanup.h"
+#include "cause/continued.h"
 #include "cli/cli.h"
 #include "echo/echo.h"
 #include "report/report.h"
@@ -17,7 +18,7 @@ enum { INTERRUPTED = 130 };
 
 struct echo_options {
 	struct option_cpus cpus;
-	bool spin, strict, light, json;
+	bool spin, strict, light, json, why, why_softirq;
 	uint64_t fifo_priority;
 	const char *allow;
 	int64_t limit_interval_ns;
@@ -61,6 +62,14 @@ static const struct option echo_options[] = {
 		.help = "answer no source more often, after a tenth of a second's worth at once; loopback is never "
 			"limited",
 		.offset = OPTION_AT(struct echo_options, limit_interval_ns)},
+	{.name = "why",
+		.type = OPTION_FLAG,
+		.help = "stamp: watch the serving threads and say in late replies why",
+		.offset = OPTION_AT(struct echo_options, why)},
+	{.name = "why-softirq",
+		.type = OPTION_FLAG,
+		.help = "with --why: watch soft interrupts too, at about 0.3 us a packet",
+		.offset = OPTION_AT(struct echo_options, why_softirq)},
 	{.name = "inject",
 		.type = OPTION_TEXT,
 		.metavar = "FAULTS",
@@ -85,9 +94,12 @@ static void print_places(struct cli *cli, const struct echo *echo)
 		char cpu[32] = "any CPU";
 		if (place.cpu >= 0)
 			snprintf(cpu, sizeof cpu, "CPU %d", place.cpu);
-		fprintf(cli->note, "listening on %s, %s, %s%s\n", place.listener, cpu,
+		fprintf(cli->note, "listening on %s, %s, %s%s%s\n", place.listener, cpu,
 			place.spinning ? "spinning" : "blocking",
-			place.without_kernel_stamps ? ", without the kernel's receive stamps" : "");
+			place.without_kernel_stamps ? ", without the kernel's receive stamps" : "",
+			place.unwatched ? ", explaining late replies" : "");
+		if (place.unwatched && place.unwatched[0])
+			fprintf(cli->note, "note: %s\n", place.unwatched);
 	}
 	fflush(cli->note);
 }
@@ -137,6 +149,8 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 		.light = options->light && !options->strict,
 		.allow = options->allow,
 		.limit_interval_ns = options->limit_interval_ns,
+		.why = options->why,
+		.why_softirq = options->why_softirq,
 		.inject = options->inject,
 	};
 	AUTO_CLEANUP(echo_end) struct echo *echo = NULL;
@@ -147,6 +161,8 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 	if (settings.cpu_count > settings.url_count)
 		cli_warn(cli, "%zu CPUs but %zu listener%s: the rest of --cpu is not used", settings.cpu_count,
 			settings.url_count, settings.url_count == 1 ? "" : "s");
+	if (options->why || options->why_softirq)
+		continued_watch();
 	block_signals(&signals);
 	if (echo_start(echo, err) < 0 || caps_keep_only(NULL, 0, err) < 0)
 		return -1;

@@ -20,9 +20,9 @@ struct run_config {
 	int64_t every_ns, jitter_ns, timeout_ns, for_ns, rate_ns;
 	uint64_t count, rounds, warmup, size, fifo, seed;
 	struct option_cpus cpus;
-	bool spin, append, facts, json, csv, quiet, ipv4, ipv6, all_spans;
+	bool mlock, why, why_softirq, spin, append, facts, json, csv, quiet, ipv4, ipv6, all_spans;
 	int stamps, on_late;
-	const char *output, *label, *inject;
+	const char *output, *label, *inject, *with;
 };
 
 static const struct option_choice stamps_choices[] = {
@@ -49,10 +49,14 @@ static const struct option run_options[] = {
 	{"cpu", 0, OPTION_CPUS, "CPU", NULL, "where the measuring thread runs", AT(cpus), 0, 0, NULL},
 	{"spin", 0, OPTION_FLAG, NULL, NULL, "wait by looking, not by sleeping", AT(spin), 0, 0, NULL},
 	{"fifo", 0, OPTION_COUNT, "PRIO", NULL, "real-time priority of the measuring thread", AT(fifo), 1, 99, NULL},
+	{"mlock", 0, OPTION_FLAG, NULL, NULL, "lock all memory of the process", AT(mlock), 0, 0, NULL},
 	{"stamps", 0, OPTION_CHOICE, "LEVEL", "kernel", "highest level of time stamps asked for", AT(stamps), 0, 0, stamps_choices},
 	{"on-late", 0, OPTION_CHOICE, "POLICY", "send", "what becomes of a slot that was missed", AT(on_late), 0, 0, late_choices},
 	{"jitter", 0, OPTION_DURATION, "TIME", NULL, "moves each due time by up to this much either way", AT(jitter_ns), 0, 3600e9, NULL},
 	{"seed", 0, OPTION_COUNT, "N", NULL, "of phase and jitter; drawn and recorded otherwise", AT(seed), 1, 9.2e18, NULL},
+	{"why", 0, OPTION_FLAG, NULL, NULL, "explain slow requests: watch the measuring thread and its CPUs (default with --spin)", AT(why), 0, 0, NULL},
+	{"why-softirq", 0, OPTION_FLAG, NULL, NULL, "with --why: watch soft interrupts too, at about 0.3 us a packet", AT(why_softirq), 0, 0, NULL},
+	{"with", 0, OPTION_TEXT, "COMMAND", NULL, "a load that runs beside each round, as 'tare load spin --cpu 3'", AT(with), 0, 0, NULL},
 	{"inject", 0, OPTION_TEXT, "FAULTS", NULL, "hold the sender up on purpose, as 'delay 2ms every 1000, stop 50ms at 3000'", AT(inject), 0, 0, NULL},
 	{"ipv4", '4', OPTION_FLAG, NULL, NULL, "resolve names to IPv4 only", AT(ipv4), 0, 0, NULL},
 	{"ipv6", '6', OPTION_FLAG, NULL, NULL, "resolve names to IPv6 only", AT(ipv6), 0, 0, NULL},
@@ -109,9 +113,21 @@ static char *join_command_line(const struct cli *cli)
 	return line;
 }
 
-static struct session_config session_config_of(const struct run_config *config, char **urls, size_t url_count)
+static enum session_why why_of(const struct cli *cli, const struct run_config *config)
+{
+	if (config->why_softirq)
+		return SESSION_WHY_ON;
+	if (!option_given(cli->options, "why"))
+		return SESSION_WHY_AUTO;
+	return config->why ? SESSION_WHY_ON : SESSION_WHY_OFF;
+}
+
+static struct session_config session_config_of(
+	const struct cli *cli, const struct run_config *config, char **urls, size_t url_count)
 {
 	return (struct session_config){
+		.why = why_of(cli, config),
+		.why_softirq = config->why_softirq,
 		.urls = (const char *const *)urls,
 		.url_count = url_count,
 		.family = config->ipv4 ? AF_INET : config->ipv6 ? AF_INET6 : AF_UNSPEC,
@@ -131,11 +147,33 @@ static struct session_config session_config_of(const struct run_config *config, 
 		.seed = config->seed,
 		.label = config->label,
 		.inject = config->inject,
+		.with = config->with,
+		.mlock = config->mlock,
 		.output = config->output,
 		.append = config->append,
 		.no_facts = !config->facts,
 		.tool = cli_version(),
 	};
+}
+
+/* What will be seen of causes, at what cost; what is missing only when it was asked for. */
+static void say_watching(struct cli *cli, const struct session *session, bool asked)
+{
+	struct session_why_state why = session_why_of(session);
+	char line[256], cost[32];
+	struct text text = TEXT_IN(line);
+	if (!why.on)
+		return;
+	text_add(&text, "Watching: the measuring thread%s%s", why.cpus ? ", who else runs on its CPUs" : "",
+		why.softirqs ? ", interrupts and soft interrupts" : why.interrupts ? ", interrupts" : "");
+	text_add(&text, "; %.1f MiB", (double)why.bytes / (1 << 20));
+	if (why.cost_ns != TARE_NO_TIME) {
+		format_duration(why.cost_ns, cost, sizeof cost);
+		text_add(&text, ", a context switch takes %s longer", cost);
+	}
+	fprintf(cli->note, "%s.\n", line);
+	if (asked && why.missing[0])
+		fprintf(cli->note, "note: %s\n", why.missing);
 }
 
 static void announce(struct cli *cli, const struct session_config *config, const struct session *session)
@@ -148,6 +186,7 @@ static void announce(struct cli *cli, const struct session_config *config, const
 	for (size_t i = 0; i < count; i++)
 		if (!strstr(targets[i].url, targets[i].address))
 			fprintf(cli->note, "%s is %s\n", targets[i].url, targets[i].address);
+	say_watching(cli, session, config->why == SESSION_WHY_ON);
 	if (session_tick_note(config, clock_tick_ns(), line, sizeof line))
 		fprintf(cli->note, "note: %s\n", line);
 	fflush(cli->note);
@@ -210,7 +249,7 @@ static int run_run(struct cli *cli, void *untyped, int operand_count, char **ope
 	AUTO_FREE char *command_line = NULL;
 	if (check(cli, options, err) < 0 || session_block_signals(err) < 0)
 		return -1;
-	struct session_config config = session_config_of(options, operands, (size_t)operand_count);
+	struct session_config config = session_config_of(cli, options, operands, (size_t)operand_count);
 	config.setting_count = list_settings(cli->options, &settings);
 	config.settings = settings;
 	config.command_line = command_line = join_command_line(cli);

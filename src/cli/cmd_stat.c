@@ -262,7 +262,14 @@ static int add_source(
 	const struct tare_record *record;
 	int found;
 	while ((found = source_next(source, &record, err)) > 0) {
+		const struct tare_cause *causes = NULL;
+		size_t count = 0;
+		bool first = record->target->position == 0;
 		if (stat_view_add(view, path, record, err))
+			return -1;
+		if (source_causes(source, record, &causes, &count, err))
+			return -1;
+		if (count && first && stat_view_causes(view, path, record->round, causes, count, err))
 			return -1;
 		++*added;
 	}

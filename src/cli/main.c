@@ -29,6 +29,7 @@ static const struct command *const commands[] = {
 	&command_export,
 	&command_compare,
 	&command_inspect,
+	&command_load,
 	NULL,
 };
 

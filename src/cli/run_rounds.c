@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 
 struct kept_round {
@@ -98,6 +99,67 @@ static int take_round(void *context, const struct tare_record *records, size_t c
 	return 0;
 }
 
+/* How many causes are listed by themselves; all of them are in the recording. */
+enum { LISTED = 5 };
+
+static int by_excess(const void *left, const void *right)
+{
+	const struct tare_cause *const *a = left, *const *b = right;
+	if ((*a)->excess_ns != (*b)->excess_ns)
+		return (*a)->excess_ns > (*b)->excess_ns ? -1 : 1;
+	return ((*a)->sequence > (*b)->sequence) - ((*a)->sequence < (*b)->sequence);
+}
+
+static void list_worst(struct run_rounds *rounds, uint32_t round, const struct tare_cause *causes, size_t count)
+{
+	AUTO_FREE const struct tare_cause **stalls = calloc(count + 1, sizeof *stalls);
+	size_t n = 0;
+	for (size_t i = 0; stalls && i < count; i++)
+		if (!causes[i].control)
+			stalls[n++] = &causes[i];
+	if (!stalls)
+		return;
+	qsort(stalls, n, sizeof *stalls, by_excess);
+	for (size_t i = 0; i < n && i < LISTED; i++) {
+		char line[320], why[200], length[32] = "lost";
+		struct tare_err ignored;
+		if (stalls[i]->excess_ns != TARE_NO_TIME)
+			format_duration(stalls[i]->excess_ns, length, sizeof length);
+		tare_cause_sentence(stalls[i], why, sizeof why);
+		snprintf(line, sizeof line, "#%lld %s%s: %s", (long long)stalls[i]->sequence, length,
+			stalls[i]->excess_ns == TARE_NO_TIME ? "" : " over the median", why);
+		if (stat_view_say(rounds->view, NULL, round, false, line, &ignored) < 0)
+			return;
+	}
+	if (n > LISTED) {
+		struct tare_err ignored;
+		if (stat_view_say(rounds->view, NULL, round, false,
+			    rounds->config->output ? "the others: tare stat --stalls" : "the others with -o FILE and tare stat --stalls",
+			    &ignored) < 0)
+			return;
+	}
+}
+
+static void take_causes(void *context, const struct tare_record *records, size_t count, const struct tare_cause *causes,
+	size_t cause_count)
+{
+	struct run_rounds *rounds = context;
+	struct tare_err ignored;
+	char line[600];
+	(void)count;
+	tare_causes_summary(causes, cause_count, line, sizeof line);
+	if (line[0] && stat_view_say(rounds->view, NULL, records[0].round->number, false, line, &ignored) == 0)
+		list_worst(rounds, records[0].round->number, causes, cause_count);
+}
+
+static void take_sentence(void *context, uint32_t round, const char *sentence)
+{
+	struct run_rounds *rounds = context;
+	struct tare_err ignored;
+	if (stat_view_say(rounds->view, NULL, round, false, sentence, &ignored) < 0)
+		cli_warn(rounds->cli, "%s", sentence);
+}
+
 static void show_progress(void *context, const struct session *session)
 {
 	struct run_rounds *rounds = context;
@@ -125,7 +187,7 @@ static void take_note(void *context, const char *text)
 struct session_events run_rounds_events(struct run_rounds *rounds)
 {
 	return (struct session_events){
-		.round = take_round, .progress = show_progress, .note = take_note, .context = rounds};
+		.round = take_round, .progress = show_progress, .note = take_note, .causes = take_causes, .say = take_sentence, .context = rounds};
 }
 
 /* Sentences on what the figures above cannot be trusted for; the exit status they ask for. */

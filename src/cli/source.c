@@ -186,6 +186,16 @@ static bool is_above(enum import_note_kind kind)
 	return kind == IMPORT_HEAD || kind == IMPORT_QUANTITY;
 }
 
+int source_causes(struct source *source, const struct tare_record *record, const struct tare_cause **ret_causes,
+	size_t *ret_count, struct tare_err *err)
+{
+	*ret_count = 0;
+	*ret_causes = NULL;
+	if (!source->recording)
+		return 0;
+	return tare_recording_causes(source->recording, record->round->id, ret_causes, ret_count, err);
+}
+
 int source_tell(struct source *source, struct stat_view *view, struct tare_err *err)
 {
 	const struct import_note *notes;

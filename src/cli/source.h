@@ -32,6 +32,9 @@ void source_free(struct source *source); /* NULL is fine */
 bool source_is_rereadable(const char *path);
 /* Next record that the rules take: 1, 0 at the end, -1. Runs, targets, rounds and strings live until source_free. */
 int source_next(struct source *source, const struct tare_record **ret_record, struct tare_err *err) TARE_MUST_USE;
+/* What was found about the stalls of a record's round; none for logs. Lives until source_free. */
+int source_causes(struct source *source, const struct tare_record *record, const struct tare_cause **ret_causes,
+	size_t *ret_count, struct tare_err *err) TARE_MUST_USE;
 /* What is to be said beyond the figures; call it at the end of the records. */
 int source_tell(struct source *source, struct stat_view *view, struct tare_err *err) TARE_MUST_USE;
 /* Damage that was passed over, as a sentence; false when there was none. */

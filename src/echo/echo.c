@@ -29,6 +29,7 @@ struct worker {
 	struct echo *echo;
 	int cpu;
 	struct server server;
+	struct account account;
 	struct listener **listeners;
 	struct pollfd *polled;
 	size_t listener_count;
@@ -47,7 +48,7 @@ struct echo {
 	struct worker *workers;
 	size_t listener_count, worker_count;
 	int keeper_fd;
-	bool spin;
+	bool spin, why, why_softirq;
 	int fifo_priority;
 	atomic_bool stopping;
 };
@@ -93,6 +94,12 @@ static int settle(struct worker *worker)
 		return -1;
 	if (worker->echo->fifo_priority > 0 && cpu_fifo(worker->echo->fifo_priority, &worker->err) < 0)
 		return -1;
+	if (worker->echo->why) {
+		if (account_open(&worker->account, worker->cpu, worker->echo->why_softirq, worker->echo->spin,
+			    &worker->err) < 0)
+			return -1;
+		worker->server.account = &worker->account;
+	}
 	return caps_keep_only(NULL, 0, &worker->err);
 }
 
@@ -224,6 +231,8 @@ int echo_open(const struct echo_config *config, struct echo **ret_echo, struct t
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	echo->keeper_fd = -1;
 	echo->spin = config->spin;
+	echo->why = config->why || config->why_softirq;
+	echo->why_softirq = config->why_softirq;
 	echo->fifo_priority = config->fifo_priority;
 	if (fill(echo, config, err) < 0) {
 		echo_free(echo);
@@ -270,6 +279,7 @@ void echo_stop(struct echo *echo)
 		if (!echo->workers[i].running)
 			continue;
 		pthread_join(echo->workers[i].thread, NULL);
+		account_close(&echo->workers[i].account);
 		sem_destroy(&echo->workers[i].ready);
 		echo->workers[i].running = false;
 	}
@@ -295,9 +305,11 @@ size_t echo_listeners(const struct echo *echo)
 
 struct echo_place echo_place(const struct echo *echo, size_t listener)
 {
+	const struct worker *worker = &echo->workers[listener % echo->worker_count];
 	return (struct echo_place){
+		.unwatched = worker->account.watch ? watch_missing(worker->account.watch) : NULL,
 		.listener = echo->listeners[listener].url,
-		.cpu = echo->workers[listener % echo->worker_count].cpu,
+		.cpu = worker->cpu,
 		.spinning = echo->spin,
 		.without_kernel_stamps = echo->listeners[listener].kind == LISTENER_STAMP &&
 			!echo->listeners[listener].kernel_stamps,

@@ -35,6 +35,8 @@ struct echo_config {
 	 * worth may come at once. Loopback is never limited. Counted per thread.
 	 */
 	int64_t limit_interval_ns;
+	/* Threads watch themselves and say in late replies why (docs/causes.md); soft interrupts too. */
+	bool why, why_softirq;
 	/* Faults on purpose (cause/inject.h); NULL: none. stamp:// only, as a plain echo cannot say so in its replies. */
 	const char *inject;
 };
@@ -58,6 +60,7 @@ struct echo_place {
 	const char *listener; /* as in echo_counts */
 	int cpu;              /* -1: not pinned */
 	bool spinning;
+	const char *unwatched;      /* what a thread that explains itself does not see; "": nothing, NULL: it does not explain */
 	bool without_kernel_stamps; /* a stamp:// that cannot tell the kernel's receive time */
 };
 

@@ -102,7 +102,7 @@ static bool reply_source(struct msghdr *message, uint8_t *control)
 }
 
 /* Makes the reply of a STAMP request but for the send part. */
-static enum answer_verdict reflect(const struct server *server, struct msghdr *message, clock_real user_rx, int rx_cpu,
+static enum answer_verdict reflect(struct server *server, struct msghdr *message, clock_real user_rx, int rx_cpu,
 	size_t got, struct stamp_made *ret_made)
 {
 	struct net_arrival seen;
@@ -114,6 +114,8 @@ static enum answer_verdict reflect(const struct server *server, struct msghdr *m
 		.rx_cpu = rx_cpu,
 		.error_estimate = server->error_estimate,
 	};
+	server->kernel_rx = seen.kernel_rx;
+	server->user_rx = user_rx;
 	return answer_stamp(server->rules, &arrival, server->packet, got, SERVE_ROOM, ret_made);
 }
 
@@ -125,13 +127,24 @@ static void renew_estimate(struct server *server, clock_real now)
 	server->estimate_until_ns = now.ns + ESTIMATE_AGE_NS;
 }
 
+static void explain(struct server *server, uint8_t *packet, const struct stamp_made *made)
+{
+	struct stamp_reason reason;
+	account_reason(server->account, server->kernel_rx, server->user_rx, &reason);
+	stamp_reflect_reason(packet, made, &reason);
+}
+
 static void send_stamp(
 	struct server *server, struct listener *listener, struct msghdr *message, const struct stamp_made *made)
 {
+	if (server->account && made->reason_at)
+		explain(server, message->msg_iov->iov_base, made);
 	int cpu = cpu_current();
 	clock_real now = clock_real_now();
 	stamp_reflect_sent(message->msg_iov->iov_base, made, stamp_ntp_of_real(now.ns), now.ns, cpu);
 	count_sent(listener, sendmsg(listener->fd, message, MSG_DONTWAIT));
+	if (server->account)
+		account_sent(server->account);
 	if (made->peer_at == 0)
 		count_one(&listener->foreign);
 	renew_estimate(server, now);

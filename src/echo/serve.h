@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The hot path: one datagram in, one out. Private to this folder. */
 #pragma once
+#include "echo/account.h"
 #include "echo/disturb.h"
 #include "echo/listener.h"
 
@@ -11,8 +12,10 @@ enum { SERVE_ROOM = 65536 };
 struct server {
 	const struct answer_rules *rules;
 	struct source_limit *limit; /* NULL: none */
+	struct account *account;    /* explains late replies; NULL: not asked */
 	struct disturb *disturb;    /* faults on purpose; NULL: none */
 	uint8_t *packet;            /* SERVE_ROOM octets */
+	clock_real kernel_rx, user_rx; /* of the request in hands */
 	uint16_t error_estimate;
 	int64_t estimate_until_ns;  /* CLOCK_REALTIME */
 };

@@ -189,5 +189,5 @@ int recording_open_database(struct tare_recording *recording, struct tare_err *e
 	}
 	if (check_size(recording, err) < 0)
 		return -1;
-	return recording_schema_check(recording->db, recording->path, err);
+	return recording_schema_check(recording->db, recording->path, &recording->version, err);
 }

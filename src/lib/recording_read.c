@@ -139,7 +139,7 @@ int recording_read_tally(struct tare_recording *recording, struct tare_err *err)
 		"SELECT rows, seal = tare_seal(id, name, rows) FROM tally WHERE id = ?1");
 	if (!statement)
 		return -1;
-	for (int i = 0; i < TABLE_COUNT; i++) {
+	for (int i = 0; i < recording_table_count(recording->version); i++) {
 		sqlite3_bind_int(statement, 1, i + 1);
 		int result = sqlite3_step(statement);
 		if (result != SQLITE_ROW && result != SQLITE_DONE && !recording_result_is_damage(result))

@@ -27,7 +27,7 @@ struct read_series {
 };
 
 /* Rows beside the samples, loaded when first asked for; sorted by run and round. */
-enum side { SIDE_SETTING, SIDE_FACT, SIDE_EVENT, SIDE_READING, SIDE_COUNT };
+enum side { SIDE_SETTING, SIDE_FACT, SIDE_EVENT, SIDE_READING, SIDE_CAUSE, SIDE_EVIDENCE, SIDE_COUNT };
 struct side_key {
 	int64_t run, round;
 	size_t at;
@@ -45,6 +45,7 @@ struct tare_recording {
 	char *path;
 	sqlite3 *db;
 	bool lenient, cut_off;
+	int version; /* format of the file */
 	uint64_t file_bytes;
 	int64_t rows[TABLE_COUNT];  /* the tally; -1: unreadable */
 	uint64_t steps, steps_most; /* of SQLite's machine, in tens of thousands */

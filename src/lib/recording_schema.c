@@ -56,6 +56,19 @@ const struct recording_table_text recording_tables[TABLE_COUNT] = {
 			  "at_ns INTEGER, kind TEXT, text TEXT" SEAL},
 	[TABLE_SAMPLES] = {"tally", "id, name, rows",
 		SEALED_ID "name TEXT NOT NULL, rows INTEGER NOT NULL" SEAL},
+	[TABLE_CAUSE] = {"cause",
+		"id, round, target, sequence, control, peer, injected, weak, word, excess_ns, explained_ns, cpu, cpu_after, "
+		"pid, detail, comm",
+		SEALED_ID "round INTEGER NOT NULL REFERENCES round(id), target INTEGER NOT NULL, sequence INTEGER NOT NULL, "
+			  "control INTEGER NOT NULL, peer INTEGER NOT NULL, injected INTEGER NOT NULL, "
+			  "weak INTEGER NOT NULL, word TEXT NOT NULL, excess_ns INTEGER, explained_ns INTEGER NOT NULL, "
+			  "cpu INTEGER, cpu_after INTEGER, pid INTEGER, detail INTEGER NOT NULL, comm TEXT NOT NULL" SEAL},
+	[TABLE_EVIDENCE] = {"evidence",
+		"id, round, kind, flags, from_ns, to_ns, cpu, cpu_after, pid, detail, comm, target, sequence",
+		SEALED_ID "round INTEGER NOT NULL REFERENCES round(id), kind INTEGER NOT NULL, flags INTEGER NOT NULL, "
+			  "from_ns INTEGER NOT NULL, to_ns INTEGER NOT NULL, cpu INTEGER, cpu_after INTEGER, "
+			  "pid INTEGER, detail INTEGER NOT NULL, comm TEXT NOT NULL, target INTEGER NOT NULL, "
+			  "sequence INTEGER NOT NULL" SEAL},
 };
 
 static const char *const run_status_words[] = {
@@ -208,26 +221,50 @@ static void table_sql(const struct recording_table_text *table, char *buffer, si
 	snprintf(buffer, room, "CREATE TABLE %s(%s)", table->name, table->columns);
 }
 
-int recording_create(sqlite3 *db, const char *path, struct tare_err *err)
+/* Tables from `first` on, and their tallies. */
+static int create_tables(sqlite3 *db, const char *path, int first, struct tare_err *err)
 {
 	char sql[1024];
 
-	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d; PRAGMA user_version = %d", RECORDING_APPLICATION_ID,
-		TARE_RECORDING_VERSION);
-	if (recording_exec(db, "write", path, sql, err) < 0)
-		return -1;
-	for (int i = 0; i < TABLE_COUNT; i++) {
+	for (int i = first; i < TABLE_COUNT; i++) {
 		table_sql(&recording_tables[i], sql, sizeof(sql));
 		if (recording_exec(db, "write", path, sql, err) < 0)
 			return -1;
 	}
-	for (int i = 0; i < TABLE_COUNT; i++) {
+	for (int i = first; i < TABLE_COUNT; i++) {
 		snprintf(sql, sizeof(sql), "INSERT INTO tally VALUES(%d, '%s', 0, tare_seal(%d, '%s', 0))", i + 1,
 			i == TABLE_SAMPLES ? "sample" : recording_tables[i].name, i + 1,
 			i == TABLE_SAMPLES ? "sample" : recording_tables[i].name);
 		if (recording_exec(db, "write", path, sql, err) < 0)
 			return -1;
 	}
+	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", TARE_RECORDING_VERSION);
+	return recording_exec(db, "write", path, sql, err);
+}
+
+int recording_create(sqlite3 *db, const char *path, struct tare_err *err)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d", RECORDING_APPLICATION_ID);
+	if (recording_exec(db, "write", path, sql, err) < 0)
+		return -1;
+	return create_tables(db, path, 0, err);
+}
+
+int recording_upgrade(sqlite3 *db, const char *path, int from_version, struct tare_err *err)
+{
+	return create_tables(db, path, recording_table_count(from_version), err);
+}
+
+static int read_version(sqlite3 *db, const char *path, int *ret_version, struct tare_err *err)
+{
+	AUTO_STATEMENT statement = recording_prepare(db, "read", path, err, "PRAGMA user_version");
+	if (!statement)
+		return -1;
+	if (sqlite3_step(statement) != SQLITE_ROW)
+		return recording_fail(db, "read", path, err);
+	*ret_version = sqlite3_column_int(statement, 0);
 	return 0;
 }
 
@@ -235,13 +272,16 @@ int recording_create(sqlite3 *db, const char *path, struct tare_err *err)
  * By text, letter for letter: a view, a virtual table or a generated column by
  * our table's name would run whatever its maker wanted.
  */
-int recording_schema_check(sqlite3 *db, const char *path, struct tare_err *err)
+int recording_schema_check(sqlite3 *db, const char *path, int *ret_version, struct tare_err *err)
 {
+	int version = 0;
+	if (read_version(db, path, &version, err) < 0)
+		return -1;
 	AUTO_STATEMENT statement = recording_prepare(db, "read", path, err,
 		"SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?1");
 	if (!statement)
 		return -1;
-	for (int i = 0; i < TABLE_COUNT; i++) {
+	for (int i = 0; i < recording_table_count(version); i++) {
 		char sql[1024];
 		table_sql(&recording_tables[i], sql, sizeof(sql));
 		sqlite3_bind_text(statement, 1, recording_tables[i].name, -1, SQLITE_STATIC);
@@ -255,8 +295,9 @@ int recording_schema_check(sqlite3 *db, const char *path, struct tare_err *err)
 		if (strcmp(found, sql) != 0)
 			return tare_fail(err, TARE_E_FORMAT,
 				"'%s' is damaged or was changed: table '%s' is not defined as format %d has it", path,
-				recording_tables[i].name, TARE_RECORDING_VERSION);
+				recording_tables[i].name, version);
 		sqlite3_reset(statement);
 	}
+	*ret_version = version;
 	return 0;
 }

@@ -27,8 +27,14 @@ enum recording_table {
 	TABLE_READING,
 	TABLE_EVENT,
 	TABLE_SAMPLES, /* not a table: the tally of all samples */
+	TABLE_CAUSE, TABLE_EVIDENCE, /* from format 2 on */
 	TABLE_COUNT
 };
+/* Tables that a recording of this format has: the first ones. */
+static inline int recording_table_count(int version)
+{
+	return version < 2 ? TABLE_CAUSE : TABLE_COUNT;
+}
 
 struct recording_table_text {
 	const char *name;
@@ -100,8 +106,10 @@ int recording_connection(sqlite3 *db, const char *path, struct tare_err *err) TA
 
 /* Creates all tables, application_id and user_version; the caller holds a transaction. */
 int recording_create(sqlite3 *db, const char *path, struct tare_err *err) TARE_MUST_USE;
-/* Fails unless every table is there, defined as we define it. */
-int recording_schema_check(sqlite3 *db, const char *path, struct tare_err *err) TARE_MUST_USE;
+/* Fails unless every table of its format is there, defined as we define it; *ret_version is that format. */
+int recording_schema_check(sqlite3 *db, const char *path, int *ret_version, struct tare_err *err) TARE_MUST_USE;
+/* Adds what a recording of an older format lacks; the caller holds a transaction. */
+int recording_upgrade(sqlite3 *db, const char *path, int from_version, struct tare_err *err) TARE_MUST_USE;
 
 /* Prepares a statement built from a format. NULL on failure, err filled ("cannot VERB 'PATH': …"). */
 sqlite3_stmt *recording_prepare(sqlite3 *db, const char *verb, const char *path, struct tare_err *err,

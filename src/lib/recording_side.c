@@ -14,6 +14,8 @@ static const size_t item_bytes[SIDE_COUNT] = {
 	[SIDE_FACT] = sizeof(struct tare_fact),
 	[SIDE_EVENT] = sizeof(struct tare_event),
 	[SIDE_READING] = sizeof(struct tare_reading),
+	[SIDE_CAUSE] = sizeof(struct tare_cause),
+	[SIDE_EVIDENCE] = sizeof(struct tare_evidence),
 };
 
 static int keep(struct tare_recording *recording, enum side side, int64_t run, int64_t round, const void *item,
@@ -75,6 +77,67 @@ static int take_reading(struct tare_recording *recording, sqlite3_stmt *row, str
 	return keep(recording, SIDE_READING, 0, sqlite3_column_int64(row, 1), &reading, err);
 }
 
+/* A CPU or small number out of a foreign file; NULL and what does not fit is `otherwise`. */
+static int64_t small(sqlite3_stmt *row, int column, int64_t least, int64_t most, int64_t otherwise)
+{
+	int64_t value = sqlite3_column_int64(row, column);
+	if (sqlite3_column_type(row, column) == SQLITE_NULL || value < least || value > most)
+		return otherwise;
+	return value;
+}
+
+static void take_comm(sqlite3_stmt *row, int column, char ret_comm[TARE_COMM_BYTES])
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+	size_t length = text ? strnlen(text, TARE_COMM_BYTES - 1) : 0;
+	memset(ret_comm, 0, TARE_COMM_BYTES);
+	if (length)
+		memcpy(ret_comm, text, length);
+}
+
+static int take_cause(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	struct tare_cause cause = {
+		.target = (uint32_t)small(row, 2, 0, UINT32_MAX, 0),
+		.sequence = sqlite3_column_int64(row, 3),
+		.control = sqlite3_column_int(row, 4),
+		.peer = sqlite3_column_int(row, 5),
+		.injected = sqlite3_column_int(row, 6),
+		.weak = sqlite3_column_int(row, 7),
+		.excess_ns = recording_time(row, 9),
+		.explained_ns = sqlite3_column_int64(row, 10),
+		.cpu = (int16_t)small(row, 11, 0, INT16_MAX, TARE_NO_CPU),
+		.cpu_after = (int16_t)small(row, 12, 0, INT16_MAX, TARE_NO_CPU),
+		.pid = (int32_t)small(row, 13, -1, INT32_MAX, -1),
+		.detail = (int32_t)small(row, 14, 0, INT32_MAX, 0),
+	};
+	const char *word = (const char *)sqlite3_column_text(row, 8);
+	if (!word || !tare_word_by_name(word, &cause.word) || cause.sequence < 0)
+		return 1;
+	take_comm(row, 15, cause.comm);
+	return keep(recording, SIDE_CAUSE, 0, sqlite3_column_int64(row, 1), &cause, err);
+}
+
+static int take_evidence(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	struct tare_evidence item = {
+		.kind = (uint8_t)small(row, 2, 0, TARE_EVIDENCE_KINDS - 1, TARE_EVIDENCE_KINDS),
+		.flags = (uint8_t)small(row, 3, 0, UINT8_MAX, 0),
+		.from_ns = sqlite3_column_int64(row, 4),
+		.to_ns = sqlite3_column_int64(row, 5),
+		.cpu = (int16_t)small(row, 6, 0, INT16_MAX, TARE_NO_CPU),
+		.cpu_after = (int16_t)small(row, 7, 0, INT16_MAX, TARE_NO_CPU),
+		.pid = (int32_t)small(row, 8, -1, INT32_MAX, -1),
+		.detail = (int32_t)small(row, 9, 0, INT32_MAX, 0),
+		.target = (uint32_t)small(row, 11, 0, UINT32_MAX, 0),
+		.sequence = sqlite3_column_int64(row, 12),
+	};
+	if (item.kind == TARE_EVIDENCE_KINDS || item.to_ns < item.from_ns)
+		return 1;
+	take_comm(row, 10, item.comm);
+	return keep(recording, SIDE_EVIDENCE, 0, sqlite3_column_int64(row, 1), &item, err);
+}
+
 static int compare_keys(const void *left, const void *right)
 {
 	const struct side_key *a = left, *b = right;
@@ -118,11 +181,17 @@ static int load(struct tare_recording *recording, enum side side, struct tare_er
 		[SIDE_FACT] = {TABLE_FACT, take_fact},
 		[SIDE_EVENT] = {TABLE_EVENT, take_event},
 		[SIDE_READING] = {TABLE_READING, take_reading},
+		[SIDE_CAUSE] = {TABLE_CAUSE, take_cause},
+		[SIDE_EVIDENCE] = {TABLE_EVIDENCE, take_evidence},
 	};
 
 	if (recording->sides[side].loaded)
 		return 0;
 	recording->sides[side].count = 0;
+	if ((int)from[side].table >= recording_table_count(recording->version)) {
+		recording->sides[side].loaded = true;
+		return 0;
+	}
 	int status = recording_begin_reading(recording, err);
 	if (status == 0)
 		status = recording_scan(recording, from[side].table, from[side].take, err);
@@ -204,5 +273,25 @@ int tare_recording_readings(struct tare_recording *recording, int64_t round_id,
 	if (ask(recording, SIDE_READING, 0, round_id, &items, ret_count, err) < 0)
 		return -1;
 	*ret_readings = items;
+	return 0;
+}
+
+int tare_recording_causes(struct tare_recording *recording, int64_t round_id, const struct tare_cause **ret_causes,
+	size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_CAUSE, 0, round_id, &items, ret_count, err) < 0)
+		return -1;
+	*ret_causes = items;
+	return 0;
+}
+
+int tare_recording_evidence(struct tare_recording *recording, int64_t round_id,
+	const struct tare_evidence **ret_evidence, size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_EVIDENCE, 0, round_id, &items, ret_count, err) < 0)
+		return -1;
+	*ret_evidence = items;
 	return 0;
 }

@@ -208,6 +208,16 @@ static int require_unfinished(struct tare_writer *writer, struct tare_err *err)
 	return result == SQLITE_ROW ? 0 : recording_fail(writer->db, "read", writer->path, err);
 }
 
+/* An older recording gets the tables it lacks before anything is added to it. */
+static int upgrade(struct tare_writer *writer, int from_version, struct tare_err *err)
+{
+	if (begin(writer, err) < 0)
+		return -1;
+	if (recording_upgrade(writer->db, writer->path, from_version, err) < 0)
+		return abandon(writer);
+	return commit(writer, err);
+}
+
 static int open_database(struct tare_writer *writer, enum tare_open_mode mode, struct tare_err *err)
 {
 	AUTO_FREE char *sqlite_path = recording_sqlite_path(writer->path);
@@ -234,9 +244,14 @@ static int open_database(struct tare_writer *writer, enum tare_open_mode mode, s
 			return abandon(writer);
 		return commit(writer, err);
 	}
-	if (recording_schema_check(writer->db, writer->path, err) < 0 || load_tally(writer, err) < 0)
+	int version = 0;
+	if (recording_schema_check(writer->db, writer->path, &version, err) < 0)
 		return -1;
-	return mode == TARE_RESUME ? require_unfinished(writer, err) : 0;
+	if (mode == TARE_RESUME && require_unfinished(writer, err) < 0)
+		return -1;
+	if (version < TARE_RECORDING_VERSION && upgrade(writer, version, err) < 0)
+		return -1;
+	return load_tally(writer, err);
 }
 
 static void auto_writer_end(struct tare_writer **writer)
@@ -434,6 +449,43 @@ int tare_writer_round(struct tare_writer *writer, struct tare_round *round, cons
 		return -1;
 	round->id = id;
 	return 0;
+}
+
+static struct field field_cpu(int16_t cpu)
+{
+	return cpu < 0 ? (struct field){.type = FIELD_NULL} : field_int(cpu);
+}
+
+static int add_cause(struct tare_writer *writer, int64_t round_id, const struct tare_cause *cause, struct tare_err *err)
+{
+	return WRITER_INSERT(writer, TABLE_CAUSE, NULL, err, field_int(round_id), field_int(cause->target),
+		field_int(cause->sequence), field_int(cause->control), field_int(cause->peer), field_int(cause->injected),
+		field_int(cause->weak), field_text(tare_word_name(cause->word)), field_time(cause->excess_ns),
+		field_int(cause->explained_ns), field_cpu(cause->cpu), field_cpu(cause->cpu_after), field_int(cause->pid),
+		field_int(cause->detail), field_text(cause->comm));
+}
+
+static int add_evidence(struct tare_writer *writer, int64_t round_id, const struct tare_evidence *item,
+	struct tare_err *err)
+{
+	return WRITER_INSERT(writer, TABLE_EVIDENCE, NULL, err, field_int(round_id), field_int(item->kind),
+		field_int(item->flags), field_int(item->from_ns), field_int(item->to_ns), field_cpu(item->cpu),
+		field_cpu(item->cpu_after), field_int(item->pid), field_int(item->detail), field_text(item->comm),
+		field_int(item->target), field_int(item->sequence));
+}
+
+int tare_writer_causes(struct tare_writer *writer, int64_t round_id, const struct tare_cause *causes,
+	size_t cause_count, const struct tare_evidence *evidence, size_t evidence_count, struct tare_err *err)
+{
+	if (begin(writer, err) < 0)
+		return -1;
+	for (size_t i = 0; i < cause_count; i++)
+		if (add_cause(writer, round_id, &causes[i], err) < 0)
+			return abandon(writer);
+	for (size_t i = 0; i < evidence_count; i++)
+		if (add_evidence(writer, round_id, &evidence[i], err) < 0)
+			return abandon(writer);
+	return commit(writer, err);
 }
 
 int tare_writer_event(struct tare_writer *writer, int64_t run_id, int64_t round_id, const struct tare_event *event,

@@ -101,6 +101,30 @@ static struct cell get_fate(const void *record, const struct column *column)
 	return cell_text(tare_fate_name((enum tare_fate)AT(record)->stall->fate));
 }
 
+static struct cell get_word(const void *record, const struct column *column)
+{
+	(void)column;
+	return cell_text(AT(record)->cause ? tare_word_name(AT(record)->cause->word) : NULL);
+}
+
+static struct cell get_peer(const void *record, const struct column *column)
+{
+	(void)column;
+	return AT(record)->cause ? cell_text(AT(record)->cause->peer ? "peer" : "own") : cell_text(NULL);
+}
+
+static struct cell get_explained(const void *record, const struct column *column)
+{
+	(void)column;
+	return AT(record)->cause ? cell_integer(AT(record)->cause->explained_ns) : cell_absent(CELL_NOT_MEASURED);
+}
+
+static struct cell get_why(const void *record, const struct column *column)
+{
+	(void)column;
+	return cell_text(AT(record)->why);
+}
+
 const struct column stall_columns[] = {
 	{"file", "file", "file the round comes from", .get = get_file, .is_text = true},
 	{"run", "run", "run within the file", .get = get_run},
@@ -118,5 +142,10 @@ const struct column stall_columns[] = {
 	{"cpu_rx", "CPU rcvd", "CPU at the receive", .get = get_cpu, .index = TARE_CPU_RX},
 	{"cpu_peer_rx", "peer CPU", "CPU of the peer when the request was seen", .get = get_cpu, .index = TARE_CPU_PEER_RX},
 	{"fate", "fate", "answered or overdue", .get = get_fate, .is_text = true},
+	{"word", "word", "what kept it: a word of docs/causes.md", .get = get_word, .is_text = true},
+	{"side", "side", "where that was: own or peer", .get = get_peer, .is_text = true},
+	{"explained_ns", "explained", "what the evidence covers of the excess over the median", .unit = UNIT_NS,
+		.get = get_explained},
+	{"cause", "cause", "the same as a sentence", .get = get_why, .is_text = true},
 };
 const size_t stall_column_count = sizeof(stall_columns) / sizeof(stall_columns[0]);

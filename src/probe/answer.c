@@ -4,6 +4,7 @@
  * was really sent gets in; the rest is counted beside.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "probe/probe.h"
 
@@ -23,6 +24,20 @@ static void enter_peer(struct raw_sample *sample, const struct probe_reply *repl
 	sample->cpu_peer_tx = reply->cpu_peer_tx;
 }
 
+static void enter_reason(struct raw_sample *sample, const uint8_t *value)
+{
+	struct stamp_reason reason;
+	stamp_reason_read(value, &reason);
+	sample->said = (uint8_t)(reason.word < UINT8_MAX ? reason.word + 1 : 0);
+	sample->said_ns = reason.covered_ns;
+	sample->said_pid = reason.pid;
+	sample->said_detail = (uint8_t)reason.detail;
+	/* STAMP_NO_CPU plus one is 0: none */
+	sample->said_cpu = (uint16_t)(reason.cpu_before + 1);
+	sample->said_cpu_after = (uint16_t)(reason.cpu_after + 1);
+	memcpy(sample->said_comm, reason.comm, sizeof sample->said_comm);
+}
+
 void probe_answer(struct probe_target *target, const struct probe_reply *reply)
 {
 	struct raw_sample *sample = sent_sample(target, reply->number);
@@ -39,6 +54,8 @@ void probe_answer(struct probe_target *target, const struct probe_reply *reply)
 	sample->cpu_rx = reply->cpu_rx;
 	if (reply->has_peer)
 		enter_peer(sample, reply);
+	if (reply->reason)
+		enter_reason(sample, reply->reason);
 	if (reply->cut)
 		sample->flags |= TARE_FLAG_TRUNCATED;
 	if (reply->injected)

@@ -116,6 +116,7 @@ const struct probe_kind probe_icmp = {
 	.summary = "echo requests, answered by the kernel",
 	.default_port = 0,
 	.least_bytes = PAYLOAD_MIN_BYTES,
+	.usual_bytes = 64,
 	.most_bytes = 65507,
 	.open = icmp_open,
 	.send = datagram_send,

@@ -16,6 +16,7 @@ struct loop {
 	struct probe_round *round;
 	const struct clock_source *clock;
 	clock_mono last_reading;
+	clock_mono last_look;  /* 0: the loop slept or was held up since */
 	int64_t guard_ns;      /* spinning: a failing receive call costs this much, so none is begun this close to due */
 	struct pollfd fds[LOOP_TARGETS_MAX];
 };
@@ -88,6 +89,36 @@ static unsigned skip_missed(struct probe_target *target, unsigned count)
 	return 1;
 }
 
+/* Between two looks at the clock lie at most 16 receive calls and a send; larger jumps are noted. */
+#define GAP_LEAST_NS ((int64_t)20000)
+
+/* The clock jumped while nothing slept: noted with the requests that were under way or due. */
+static void note_gap(struct loop *loop, clock_mono now)
+{
+	int64_t gap_ns = loop->last_look.ns ? clock_between(loop->last_look, now) : 0;
+	loop->last_look = now;
+	if (gap_ns < GAP_LEAST_NS)
+		return;
+	uint32_t noted_ns = gap_ns < UINT32_MAX ? (uint32_t)gap_ns : UINT32_MAX;
+	for (size_t i = 0; i < loop->round->target_count; i++) {
+		struct probe_target *target = loop->round->targets[i];
+		uint64_t from = target->next > 2 ? target->next - 2 : 0;
+		for (uint64_t k = from; k < target->count && pacer_due(&target->pacer, k).ns <= now.ns; k++)
+			if (target->samples[k].gap_ns < noted_ns && (!target->samples[k].user_rx_ns ||
+					target->samples[k].user_rx_ns >= now.ns - gap_ns))
+				target->samples[k].gap_ns = noted_ns;
+	}
+}
+
+/* Faults on purpose; in a real measurement a test of one pointer. */
+static void hold_back(struct loop *loop, struct probe_target *target, unsigned count)
+{
+	if (__builtin_expect(loop->round->hold == NULL, 1))
+		return;
+	loop->round->hold(loop->round->hold_self, target, count);
+	loop->last_look.ns = 0;
+}
+
 /* What became of requests handed to the kernel. False when the socket's buffer is full: the slots stay due. */
 static bool enter_sent(struct probe_target *target, int sent)
 {
@@ -111,15 +142,15 @@ static bool send_due(struct loop *loop, struct probe_target *target, clock_mono 
 	unsigned count = count_due(target, now);
 	if (loop->round->on_late == PROBE_LATE_SKIP && count > 1)
 		count = skip_missed(target, count);
-	if (__builtin_expect(loop->round->hold != NULL, 0))
-		loop->round->hold(loop->round->hold_self, target, count);
+	hold_back(loop, target, count);
 	return enter_sent(target, target->kind->send(target, target->next, count));
 }
 
 /* The next request is about to be due: the kind takes over the last look at the clock. */
-static bool send_on_time(struct probe_target *target)
+static bool send_on_time(struct loop *loop, struct probe_target *target)
 {
 	target->samples[target->next].due_ns = target->next_due.ns;
+	hold_back(loop, target, 1);
 	return enter_sent(target, target->kind->send_at(target, target->next, target->next_due));
 }
 
@@ -182,6 +213,7 @@ static void wait_for(struct loop *loop, clock_mono next_due)
 	if (next_due.ns < until.ns)
 		until = next_due;
 	size_t count = loop->round->target_count;
+	loop->last_look.ns = 0;
 	for (size_t i = 0; i < count; i++)
 		loop->fds[i] = (struct pollfd){.fd = loop->round->targets[i]->fd, .events = POLLIN};
 	if (loop->clock->wait(loop->clock->self, loop->fds, count, until) <= 0)
@@ -278,6 +310,8 @@ static bool turn(struct loop *loop)
 {
 	struct probe_target *target = first_due(loop);
 	clock_mono now = source_mono(loop->clock);
+	if (loop->round->gaps)
+		note_gap(loop, now);
 	if (!target)
 		return !linger(loop, now);
 	int64_t left_ns = clock_between(now, target->next_due);
@@ -285,7 +319,7 @@ static bool turn(struct loop *loop)
 	if (left_ns <= 0)
 		sent = send_due(loop, target, now);
 	else if (left_ns <= approach_ns_of(loop, target))
-		sent = send_on_time(target);
+		sent = send_on_time(loop, target);
 	if (sent) {
 		drain_all(loop);
 		if (clock_between(loop->last_reading, now) >= PROBE_READING_EVERY_NS)

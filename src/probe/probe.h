@@ -17,6 +17,7 @@
 #include "clock/source.h"
 #include "net/net.h"
 #include "probe/raw.h"
+#include "wire/stamp.h"
 #include "tare/axis.h"
 #include "tare/run.h"
 
@@ -36,6 +37,7 @@ struct probe_kind {
 	const char *scheme, *summary;
 	int default_port;      /* 0: the kind has no ports; -1: one must be given */
 	size_t least_bytes;    /* smallest payload that holds number and cookie */
+	size_t usual_bytes;    /* payload unless asked otherwise */
 	size_t most_bytes;
 	int (*open)(struct probe_target *target, struct tare_err *err);
 	/*
@@ -104,6 +106,7 @@ struct probe_reply {
 	bool has_peer;
 	int64_t peer_rx_ns, peer_user_ns, peer_tx_ns;
 	uint16_t cpu_peer_rx, cpu_peer_tx;
+	const uint8_t *reason;        /* for stamp_reason_read: of a peer that watches itself; NULL: nothing */
 };
 /* Enters an answer: first, duplicate, reordered; a number never sent is foreign. */
 void probe_answer(struct probe_target *target, const struct probe_reply *reply);
@@ -131,11 +134,12 @@ struct probe_round {
 	struct probe_readings readings;
 	const atomic_bool *stop;        /* set by others: end at once */
 	/*
-	 * Holds back requests [target->next, + count), which are due, on purpose; true when it did and time has
-	 * passed. NULL, as in every real measurement: none.
+	 * Holds back requests [target->next, + count), which are due or about to be, on purpose. NULL, as in
+	 * every real measurement: none.
 	 */
-	bool (*hold)(void *self, struct probe_target *target, unsigned count);
+	void (*hold)(void *self, struct probe_target *target, unsigned count);
 	void *hold_self;
+	bool gaps;                      /* spinning: note jumps of the clock with the requests they befall */
 	clock_mono ended;               /* filled by the loop */
 	bool stopped;                   /* filled: by `stop`, not by the end of the schedule */
 };

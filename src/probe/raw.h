@@ -16,11 +16,16 @@ struct raw_sample {
 	uint16_t cpu_tx, cpu_rx;                /* CPU + 1 */
 	uint16_t reason;                        /* errno: of the send when user_tx_ns is 0, else of an ICMP error */
 	uint16_t flags;                         /* enum tare_flag */
-	uint64_t reserved[2];
+	uint32_t gap_ns;                        /* largest jump of the clock while the loop looked at it without end */
+	uint32_t said_ns;                       /* what the peer's word covers */
+	int32_t said_pid;
+	uint16_t said_cpu;                      /* CPU before + 1 */
+	uint8_t said, said_detail;              /* the peer's word (enum tare_word) + 1, 0: it says nothing; vector */
 	int64_t peer_rx_ns, peer_user_ns, peer_tx_ns; /* peer's CLOCK_REALTIME */
 	int64_t nic_tx_ns, nic_rx_ns;                 /* on the axis of CLOCK_REALTIME */
 	uint16_t cpu_peer_rx, cpu_peer_tx;            /* CPU + 1 */
-	uint32_t reserved_end[5];
+	uint16_t said_cpu_after, reserved;      /* CPU + 1 */
+	char said_comm[16];
 };
 _Static_assert(sizeof(struct raw_sample) == 128, "two cache lines, and the layout of the spool");
 

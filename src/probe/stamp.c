@@ -85,6 +85,7 @@ static bool stamp_read(struct datagram *d, const uint8_t *message, size_t bytes,
 		peer_of_tlv(&seen.peer, reply);
 	else
 		peer_of_base(d, &seen, reply);
+	reply->reason = seen.reason_at ? message + seen.reason_at : NULL;
 	return true;
 }
 
@@ -117,6 +118,7 @@ const struct probe_kind probe_stamp = {
 	.summary = "STAMP (RFC 8762), with the peer's own stamps where it is tare echo",
 	.default_port = 862,
 	.least_bytes = STAMP_REQUEST_MIN_BYTES,
+	.usual_bytes = STAMP_REQUEST_REASON_BYTES,
 	.most_bytes = 65507,
 	.open = stamp_open,
 	.send = datagram_send,

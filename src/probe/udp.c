@@ -37,6 +37,7 @@ const struct probe_kind probe_udp = {
 	.summary = "UDP to any echo server",
 	.default_port = -1,
 	.least_bytes = PAYLOAD_MIN_BYTES,
+	.usual_bytes = 64,
 	.most_bytes = 65507,
 	.open = udp_open,
 	.send = datagram_send,

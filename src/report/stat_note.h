@@ -33,6 +33,8 @@ struct stat_note {
 	uint64_t other_reasons;
 	uint64_t foreign_errors;
 	struct tare_stalls stalls;            /* of the base span; in a sum those of all rounds */
+	const struct tare_cause *causes;      /* borrowed; NULL: not watched, or a sum */
+	size_t cause_count;
 	const struct stat_insight *insight;   /* owned by the view; NULL in a sum */
 };
 

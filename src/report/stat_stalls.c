@@ -22,12 +22,29 @@ static struct stall_at place_of(const struct stat_note *note, const struct tare_
 		.stall = stall};
 }
 
+/* Stalls come first and in order; the control behind them never has the number of a stall. */
+static const struct tare_cause *cause_of(const struct stat_note *note, size_t sequence)
+{
+	for (size_t i = 0; i < note->cause_count; i++) {
+		const struct tare_cause *cause = &note->causes[i];
+		if ((uint64_t)cause->sequence == sequence && cause->target == note->target->position && !cause->control)
+			return cause;
+	}
+	return NULL;
+}
+
 static int write_series(struct report *report, const struct format *format, const struct stat_note *note,
 	struct tare_err *err)
 {
 	const struct stat_insight *insight = note->insight;
 	for (size_t i = 0; i < insight->list_count; i++) {
 		struct stall_at at = place_of(note, &insight->list[i], insight->span);
+		char why[200];
+		at.cause = cause_of(note, insight->list[i].sequence);
+		if (at.cause) {
+			tare_cause_sentence(at.cause, why, sizeof(why));
+			at.why = why;
+		}
 		if (format->row(report, &at, err))
 			return -1;
 	}
@@ -72,9 +89,50 @@ static void print_ladder(FILE *out, int width, const struct tare_stalls *stalls)
 	report_sentence(out, width, "%s, of %" PRIu64 ".", line, stalls->n);
 }
 
+/* How many causes of requests outside of the list are named one by one. */
+enum { OTHERS_MOST = 20 };
+
+static bool is_listed(const struct stat_insight *insight, int64_t sequence)
+{
+	for (size_t i = 0; i < insight->list_count; i++)
+		if (insight->list[i].sequence == (uint64_t)sequence)
+			return true;
+	return false;
+}
+
+/*
+ * What was found: of all stalls, also those that the list of this span does not show (a request that left late
+ * is none by its rtt), and of the ordinary requests beside them.
+ */
+static void print_causes(FILE *out, int width, const struct stat_note *note)
+{
+	char line[600];
+	size_t controls = 0, with_word = 0, shown = 0;
+	tare_causes_summary(note->causes, note->cause_count, line, sizeof(line));
+	if (!line[0])
+		return;
+	report_sentence(out, width, "%s.", line);
+	for (size_t i = 0; i < note->cause_count; i++) {
+		controls += note->causes[i].control;
+		with_word += note->causes[i].control && note->causes[i].word != TARE_WORD_NONE;
+	}
+	report_sentence(out, width, "of %zu ordinary requests %zu had anything to explain.", controls, with_word);
+	for (size_t i = 0; i < note->cause_count && shown < OTHERS_MOST; i++) {
+		const struct tare_cause *cause = &note->causes[i];
+		if (cause->control || cause->target != note->target->position || is_listed(note->insight, cause->sequence))
+			continue;
+		char why[200];
+		tare_cause_sentence(cause, why, sizeof(why));
+		report_sentence(out, width, "#%" PRId64 " left late or was lost: %s.", cause->sequence, why);
+		shown++;
+	}
+}
+
 static int print_series(FILE *out, int width, const struct stat_note *note, struct tare_err *err)
 {
-	static const char text_columns[] = "seq,episode,at_ns,value_ns,of_median,of_p999,cpu_tx,cpu_rx,cpu_peer_rx";
+	static const char plain_columns[] = "seq,episode,at_ns,value_ns,of_median,of_p999,cpu_tx,cpu_rx,cpu_peer_rx";
+	static const char cause_columns[] = "seq,episode,at_ns,value_ns,of_median,cause";
+	const char *text_columns = note->cause_count ? cause_columns : plain_columns;
 	const struct stat_insight *insight = note->insight;
 	struct column chosen[COLUMNS_MAX];
 	char sentence[INSIGHT_TEXT];
@@ -85,6 +143,7 @@ static int print_series(FILE *out, int width, const struct stat_note *note, stru
 	tare_stalls_sentence(&insight->stalls, sentence, sizeof(sentence));
 	report_sentence(out, sentence_width, "%s.", sentence);
 	print_ladder(out, sentence_width, &insight->stalls);
+	print_causes(out, sentence_width, note);
 	if (insight->list_count == 0)
 		return 0;
 	report.scale = scale_for(insight->list[0].value_ns, note->resolution_ns);

@@ -125,6 +125,21 @@ int stat_view_remark(struct stat_view *view, const char *text, struct tare_err *
 	return 0;
 }
 
+int stat_view_causes(struct stat_view *view, const char *file, const struct tare_round *round,
+	const struct tare_cause *causes, size_t count, struct tare_err *err)
+{
+	char line[600];
+	for (size_t i = 0; i < view->note_count; i++) {
+		struct stat_note *note = &view->notes[i];
+		if (note->round == round && stat_same_text(note->file, file)) {
+			note->causes = causes;
+			note->cause_count = count;
+		}
+	}
+	tare_causes_summary(causes, count, line, sizeof(line));
+	return line[0] ? stat_view_say(view, file, round->number, false, line, err) : 0;
+}
+
 int stat_view_say(
 	struct stat_view *view, const char *file, uint32_t round, bool above, const char *text, struct tare_err *err)
 {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "report/report.h"
+#include "tare/cause.h"
 #include "tare/recording.h"
 #include "tare/stat.h"
 
@@ -32,6 +33,12 @@ uint32_t stat_view_usual_spans(void);
 /* file: as given by the user; NULL for a live run. */
 int stat_view_add(
 	struct stat_view *view, const char *file, const struct tare_record *record, struct tare_err *err) TARE_MUST_USE;
+/*
+ * What was found about the stalls of a round just added (of all its targets); borrowed as long as the view. A
+ * summary goes under its table, each cause beside its stall.
+ */
+int stat_view_causes(struct stat_view *view, const char *file, const struct tare_round *round,
+	const struct tare_cause *causes, size_t count, struct tare_err *err) TARE_MUST_USE;
 /* How a run ended, and what happened in it; texts are copied. */
 int stat_view_run(struct stat_view *view, const char *file, const struct tare_run *run, const struct tare_event *events,
 	size_t event_count, struct tare_err *err) TARE_MUST_USE;

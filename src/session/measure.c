@@ -15,6 +15,8 @@
 #include "base/caps.h"
 #include "clock/cpu.h"
 #include "session/private.h"
+#include "session/shared.h"
+#include "session/why.h"
 
 /* Touches the stack the loop may use: page faults belong before the first request. */
 static void prefault_stack(void)
@@ -24,12 +26,14 @@ static void prefault_stack(void)
 		room[i] = 0;
 }
 
-static int place(const struct session_config *config, struct tare_err *err)
+static int place(struct session *session, struct tare_err *err)
 {
+	const struct session_config *config = &session->config;
 	if (config->cpu >= 0 && cpu_pin(config->cpu, err) < 0)
 		return -1;
 	if (config->fifo > 0 && cpu_fifo(config->fifo, err) < 0)
 		return -1;
+	why_thread(session);
 	cpu_timer_slack_least();
 	cpu_thread_name("tare-measure", config->spin);
 	prefault_stack();
@@ -41,9 +45,18 @@ static void *measuring_main(void *argument)
 {
 	struct measurement *m = argument;
 	uint64_t one = 1;
-	m->failed = place(&m->session->config, &m->err) < 0;
+	m->failed = place(m->session, &m->err) < 0;
+	struct thread_use before = thread_use_now();
 	if (!m->failed)
 		probe_loop(&m->round);
+	struct thread_use after = thread_use_now();
+	m->session->use = (struct thread_use){
+		.waited_ns = before.waited_ns == TARE_NO_TIME || after.waited_ns == TARE_NO_TIME
+			? TARE_NO_TIME
+			: after.waited_ns - before.waited_ns,
+		.pushed = after.pushed - before.pushed,
+		.faults = after.faults - before.faults,
+	};
 	while (write(m->session->done, &one, sizeof one) < 0 && errno == EINTR)
 		continue;
 	return NULL;
@@ -68,7 +81,7 @@ static void take_signal(struct session *session, bool *ret_interrupted)
 	atomic_store_explicit(&session->stop, true, memory_order_relaxed);
 }
 
-/* Until the measuring thread is done; a look around every half second only when that disturbs nobody. */
+/* Until the measuring thread is done; a look every quarter of a second only when that disturbs nobody. */
 static void wait_done(struct session *session, const struct session_events *events, bool quiet, bool *ret_interrupted)
 {
 	struct pollfd fds[4] = {{.fd = session->done, .events = POLLIN}, {.fd = session->signals, .events = POLLIN}};
@@ -76,8 +89,9 @@ static void wait_done(struct session *session, const struct session_events *even
 	nfds_t count = 2;
 	for (size_t i = 0; i < session->around.fd_count && !quiet; i++)
 		fds[count++] = (struct pollfd){.fd = session->around.fd[i], .events = POLLIN};
-	for (;;) {
-		int ready = poll(fds, count, quiet || !events->progress ? -1 : 500);
+	bool looks = !quiet && (events->progress || session->watch);
+	for (unsigned turn = 1;;) {
+		int ready = poll(fds, count, looks ? 250 : -1);
 		if (ready < 0 && errno != EINTR)
 			return;
 		if (ready > 0 && fds[1].revents)
@@ -89,7 +103,10 @@ static void wait_done(struct session *session, const struct session_events *even
 			if (read(session->done, &rounds, sizeof rounds) > 0)
 				return;
 		}
-		if (ready == 0)
+		if (ready != 0)
+			continue;
+		why_look(session);
+		if (turn++ % 2 == 0 && events->progress)
 			events->progress(events->context, session);
 	}
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opening a session: what needs names, privileges or room fails here, before anything is sent. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <signal.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
@@ -14,8 +16,8 @@
 #include "base/text.h"
 #include "clock/cpu.h"
 #include "session/private.h"
+#include "session/why.h"
 
-enum { PAYLOAD_DEFAULT_BYTES = 64 };
 /* Below this spacing of requests, reading transmit stamps would delay the next one. */
 #define TRANSMIT_STAMPS_LEAST_NS ((int64_t)50000)
 /* Rounds longer than this would overflow the arithmetic of the grid. */
@@ -26,7 +28,7 @@ static int choose_payload(const struct session_config *config, const struct prob
 {
 	size_t bytes = config->payload_bytes;
 	if (!bytes)
-		bytes = kind->least_bytes > PAYLOAD_DEFAULT_BYTES ? kind->least_bytes : PAYLOAD_DEFAULT_BYTES;
+		bytes = kind->usual_bytes;
 	if (bytes < kind->least_bytes || bytes > kind->most_bytes)
 		return tare_fail(err, TARE_E_USAGE, "--size %zu: %s:// takes %zu to %zu bytes", bytes, kind->scheme,
 			kind->least_bytes, kind->most_bytes);
@@ -113,6 +115,13 @@ static int open_signals(struct session *session, struct tare_err *err)
 	return 0;
 }
 
+static bool is_loopback(const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+	return address->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
 static void describe_run(struct session *session)
 {
 	struct utsname names;
@@ -164,6 +173,11 @@ static int open_all(struct session *session, struct tare_err *err)
 			return -1;
 	}
 	describe_run(session);
+	session->peer_is_here = is_loopback(&session->addresses[0].storage);
+	if (session->config.mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
+		return tare_fail_errno(err, errno, "cannot lock memory\n  needs CAP_IPC_LOCK or a limit: ulimit -l unlimited");
+	if (why_open(session, err) < 0)
+		return -1;
 	return open_recording(session, err);
 }
 
@@ -177,6 +191,7 @@ int session_open(const struct session_config *config, struct session **ret_sessi
 		return tare_fail_errno(err, ENOMEM, "cannot open a session");
 	session->config = *config;
 	session->slots = slots;
+	session->watch_cost_ns = TARE_NO_TIME;
 	session->keeper = session->signals = session->done = -1;
 	session->spool = (struct spool){.fd = -1};
 	session->seed = config->seed;
@@ -201,6 +216,7 @@ void session_free(struct session *session)
 {
 	if (!session)
 		return;
+	why_close(session);
 	writer_stop(&session->writing, NULL);
 	tare_writer_free(session->writer);
 	for (size_t i = 0; i < session->target_count; i++)
@@ -225,6 +241,23 @@ size_t session_targets(const struct session *session, const struct tare_target *
 const struct tare_run *session_run_of(const struct session *session)
 {
 	return &session->run;
+}
+
+struct session_why_state session_why_of(const struct session *session)
+{
+	const struct watch *watch = session->watch;
+	if (!watch)
+		return (struct session_why_state){.missing = "", .cost_ns = TARE_NO_TIME};
+	return (struct session_why_state){
+		.on = true,
+		.thread = watch_has_thread(watch),
+		.cpus = watch_has_cpus(watch),
+		.interrupts = watch_has_interrupts(watch),
+		.softirqs = watch_has_softirqs(watch),
+		.bytes = watch_bytes(watch),
+		.cost_ns = session->watch_cost_ns,
+		.missing = watch_missing(watch),
+	};
 }
 
 uint64_t session_slots(const struct session *session)

@@ -5,11 +5,16 @@
 #include <stdatomic.h>
 
 #include "base/arena.h"
+#include "cause/assign.h"
 #include "cause/inject.h"
+#include "cause/watch.h"
 #include "host/snapshot.h"
 #include "host/watch.h"
 #include "session/session.h"
 #include "session/spool.h"
+#include "session/with.h"
+
+enum { JOB_SENTENCES = 4 };
 
 /* One sealed round on its way into the recording; owned by the writer once submitted. */
 struct writer_job {
@@ -24,6 +29,13 @@ struct writer_job {
 	struct arena *fact_arena; /* NULL, or holds the facts around the round */
 	const struct tare_fact *facts[2]; /* at its start, at its end */
 	size_t fact_counts[2];
+	/* of a round that was watched; on the heap */
+	struct tare_cause *causes;
+	struct tare_evidence *evidence;
+	size_t cause_count, evidence_count;
+	bool *wanted;
+	char said[JOB_SENTENCES][512]; /* about who shared the CPUs */
+	size_t said_count;
 	struct spool spool;
 };
 
@@ -58,6 +70,12 @@ struct session_around {
 	bool lost;
 };
 
+/* What the kernel counted of the measuring thread, of one round. */
+struct thread_use {
+	int64_t waited_ns;      /* ready to run and not running; TARE_NO_TIME: not told */
+	long pushed, faults;    /* involuntary switches, page faults */
+};
+
 struct session {
 	struct session_config config;
 	uint64_t seed, slots;
@@ -68,6 +86,12 @@ struct session {
 	struct probe_target *probe_list[SPOOL_TARGETS_MAX];
 	int keeper;
 	struct inject_plan inject;      /* count 0: nothing */
+	struct watch *watch;            /* NULL: the run is not explained */
+	atomic_bool watching;           /* the measuring thread is being watched */
+	struct thread_use use;          /* of the last round */
+	struct with with;               /* the load beside the round */
+	bool peer_is_here;              /* the first target is this host */
+	int64_t watch_cost_ns;          /* of a context switch; TARE_NO_TIME: not measured */
 
 	struct tare_run run;
 	struct arena *names;            /* strings of the run */

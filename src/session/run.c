@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "session/private.h"
+#include "session/why.h"
 
 /* Between taking the clock and the first request: thread start, placement and clock readings need about 1 ms. */
 #define LEAD_NS ((int64_t)20000000)
@@ -60,10 +61,9 @@ static void prepare_targets(struct session *session)
 }
 
 /* In the measuring thread, with the first request due: what befalls the batch that is about to leave. */
-static bool hold(void *self, struct probe_target *target, unsigned count)
+static void hold(void *self, struct probe_target *target, unsigned count)
 {
 	const struct inject_plan *plan = self;
-	bool held = false;
 	for (uint64_t number = target->next; number < target->next + count; number++) {
 		struct raw_sample *sample = &target->samples[number];
 		struct inject_due due;
@@ -72,9 +72,7 @@ static bool hold(void *self, struct probe_target *target, unsigned count)
 			continue;
 		sample->flags |= TARE_FLAG_INJECTED;
 		inject_hold(&due);
-		held = true;
 	}
-	return held;
 }
 
 static struct probe_round round_of(struct session *session)
@@ -90,6 +88,7 @@ static struct probe_round round_of(struct session *session)
 			.room = session->spool.header->readings_room,
 			.count = &session->spool.header->readings_count},
 		.stop = &session->stop,
+		.gaps = session->watch && session->config.spin,
 		.hold = session->inject.count ? hold : NULL,
 		.hold_self = &session->inject,
 	};
@@ -111,6 +110,10 @@ static int deliver(struct session *session, const struct session_events *events,
 	struct tare_err *err)
 {
 	int status = events->round ? events->round(events->context, job->records, job->record_count, err) : 0;
+	for (size_t i = 0; status == 0 && events->say && i < job->said_count; i++)
+		events->say(events->context, job->round.number, job->said[i]);
+	if (status == 0 && events->causes && job->causes)
+		events->causes(events->context, job->records, job->record_count, job->causes, job->cause_count);
 	if (!session->writer) {
 		writer_job_free(job, true);
 		return status;
@@ -128,9 +131,15 @@ static int run_round(struct session *session, const struct session_events *event
 		return -1;
 	note_unlocked(session, events);
 	session_around_start(session);
+	if (session->config.with && with_start(&session->with, session->config.with, err) < 0) {
+		spool_close(&session->spool, true);
+		return -1;
+	}
+	why_begin(session);
 	prepare_targets(session);
 	struct measurement m = {.session = session, .round = round_of(session)};
 	int status = session_measure(session, events, &m, ret_interrupted, err);
+	with_stop(&session->with);
 	if (status < 0) {
 		spool_close(&session->spool, true);
 		return -1;
@@ -144,6 +153,10 @@ static int run_round(struct session *session, const struct session_events *event
 	if (session_seal(&sealing, &job, err) < 0)
 		return -1;
 	session_around_seal(session, job);
+	if (why_explain(session, job, err) < 0) {
+		writer_job_free(job, false);
+		return -1;
+	}
 	job->spool = session->spool;
 	session->spool = (struct spool){.fd = -1};
 	return deliver(session, events, job, err);

@@ -145,5 +145,8 @@ void writer_job_free(struct writer_job *job, bool remove_spool)
 		spool_close(&job->spool, remove_spool);
 	arena_free(job->arena);
 	arena_free(job->fact_arena);
+	free(job->causes);
+	free(job->evidence);
+	free(job->wanted);
 	free(job);
 }

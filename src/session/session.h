@@ -14,8 +14,12 @@
 #include <stdint.h>
 
 #include "probe/probe.h"
+#include "tare/cause.h"
 #include "tare/recording.h"
 #include "tare/run.h"
+
+/* AUTO: with --spin, where watching costs nothing until something disturbs. */
+enum session_why { SESSION_WHY_AUTO, SESSION_WHY_ON, SESSION_WHY_OFF };
 
 struct session_config {
 	const char *const *urls;
@@ -30,6 +34,10 @@ struct session_config {
 	int cpu, fifo;             /* -1 and 0: not asked */
 	bool spin;
 	uint64_t seed;             /* 0: drawn */
+	enum session_why why;      /* watch the measuring thread and its CPUs */
+	bool why_softirq;          /* soft interrupts too, which costs a record at both ends of each packet */
+	const char *with;          /* command of a load that runs beside each round; NULL: none */
+	bool mlock;                /* all memory of the process locked; refused when the system refuses */
 	const char *inject;        /* holds of our own on purpose (cause/inject.h); NULL: none */
 	const char *label;
 	const char *output;        /* NULL: nothing is kept */
@@ -46,6 +54,11 @@ struct session;
 struct session_events {
 	/* A sealed round; the records live until the function returns. -1 ends the run. */
 	int (*round)(void *context, const struct tare_record *records, size_t count, struct tare_err *err);
+	/* The causes of a round that was watched, stalls first, then the control; after `round` got its records. */
+	void (*causes)(void *context, const struct tare_record *records, size_t count, const struct tare_cause *causes,
+		size_t cause_count);
+	/* A sentence about a round that has ended: who shared its CPUs, what a load did; before `causes`. */
+	void (*say)(void *context, uint32_t round, const char *sentence);
 	/* About twice a second, only when a CPU is free of spinning threads. */
 	void (*progress)(void *context, const struct session *session);
 	/* Something worth a line: memory not locked, a short sleep of the schedule, … */
@@ -64,6 +77,15 @@ uint64_t session_slots(const struct session *session);
 
 /* Blocks SIGINT and SIGTERM for this thread and those it starts. */
 int session_block_signals(struct tare_err *err) TARE_MUST_USE;
+
+/* What a run sees of its own causes. */
+struct session_why_state {
+	bool on, thread, cpus, interrupts, softirqs;
+	size_t bytes;        /* of rings and evidence */
+	int64_t cost_ns;     /* that a context switch takes longer meanwhile; TARE_NO_TIME: not measured */
+	const char *missing; /* what is not seen, why, and what would allow it; "" when all is */
+};
+struct session_why_state session_why_of(const struct session *session);
 
 enum session_end { SESSION_COMPLETE, SESSION_INTERRUPTED };
 /*

@@ -14,6 +14,13 @@
  * Valid mask: bit 0 kernel receive, 1 user receive, 2 user send, 3 CPU at
  * receive, 4 CPU at send, 5 CPU of the interrupt; 6: this responder injects
  * faults on purpose; 7: and did so with this reply.
+ *
+ * Reason TLV (type 250), 40 octets, left empty behind the cookie and version by
+ * the sender in requests of 148 octets or more; a responder that watches its own
+ * thread says there why a reply is late:
+ *   0 u32 cookie   4 u8 version (1)   5 u8 word   6 u16 detail (softirq or interrupt)
+ *   8 u16 CPU before  10 u16 CPU after  12 u32 pid  16 u32 ns covered  20 u32 ns off the CPU
+ *  24 16 octets name of whoever ran, ended by zeros
  */
 #pragma once
 #include <stdbool.h>
@@ -33,6 +40,11 @@ enum {
 	STAMP_LIGHT_REQUEST_BYTES = 14, /* TWAMP-light senders send as little */
 	STAMP_TLV_PADDING = 1,
 	STAMP_TLV_PEER = 249,
+	STAMP_TLV_REASON = 250,
+	STAMP_REASON_VALUE_BYTES = 40,
+	STAMP_REQUEST_REASON_BYTES = 148, /* with the reason TLV (4 + 40); what is sent unless asked otherwise */
+	STAMP_COMM_BYTES = 16,
+	STAMP_NO_CPU = 0xffff,
 	STAMP_PEER_COOKIE = 0x54415245, /* "TARE" */
 	STAMP_PEER_VERSION = 1,
 };
@@ -57,6 +69,15 @@ struct stamp_peer {
 	int64_t kernel_rx_ns, user_rx_ns, user_tx_ns; /* CLOCK_REALTIME of the peer */
 };
 
+/* `word` as enum tare_word (tare/cause.h), whose values up to 14 are part of the wire format; 0: nothing to report. */
+struct stamp_reason {
+	uint8_t word;
+	uint16_t detail, cpu_before, cpu_after; /* STAMP_NO_CPU: not known */
+	int32_t pid;
+	uint32_t covered_ns, off_ns;            /* UINT32_MAX: that much or more */
+	char comm[STAMP_COMM_BYTES];            /* always ended by a zero */
+};
+
 /*
  * NTP 32.32 timestamps of CLOCK_REALTIME ns and back; the way there and back is
  * exact. Era 1 (from 2036-02-07) is told by closeness to `near_ns`: right within
@@ -78,7 +99,8 @@ enum { STAMP_T1_AT = 4, STAMP_NUMBER_AT = STAMP_BASE_BYTES + STAMP_TLV_HEADER_BY
 
 /*
  * Fills everything that does not change from request to request; bytes from
- * STAMP_REQUEST_MIN_BYTES to 65507. The padding TLV takes what is over.
+ * STAMP_REQUEST_MIN_BYTES to 65507; from STAMP_REQUEST_REASON_BYTES on with the reason TLV. The padding
+ * TLV takes what is over.
  */
 void stamp_request_fill(uint8_t *packet, size_t bytes, uint64_t cookie, uint16_t ssid, uint16_t error_estimate);
 /* Sequence (low 32 bits of number), T1, and the 64-bit number in the padding. */
@@ -100,6 +122,7 @@ struct stamp_reply {
 	uint64_t number;
 	bool has_peer;                      /* a tare responder filled type 249 */
 	struct stamp_peer peer;
+	size_t reason_at;                   /* it watches itself and filled type 250: offset for stamp_reason_read; 0: no */
 };
 /*
  * Reads a reply of 36 octets or more (TWAMP-light peers send 38 and 41). False
@@ -108,6 +131,8 @@ struct stamp_reply {
  * A padding TLV cut behind the cookie still counts: the cookie is proof enough.
  */
 bool stamp_reply_read(const uint8_t *packet, size_t bytes, uint64_t cookie, struct stamp_reply *ret_reply);
+
+void stamp_reason_read(const uint8_t *value, struct stamp_reason *ret_reason);
 
 /* ---- reflector ---- */
 
@@ -127,7 +152,8 @@ struct stamp_arrival {
 };
 struct stamp_made {
 	size_t bytes;
-	size_t peer_at; /* offset of our TLV's value; 0: the request had none */
+	size_t peer_at;   /* offset of our TLV's value; 0: the request had none */
+	size_t reason_at; /* the same of the reason TLV */
 };
 /*
  * Makes the reply to a request: base fields, remaining octets copied, TLV flags
@@ -142,5 +168,7 @@ enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const str
 				 uint8_t *reply, size_t room, struct stamp_made *ret_made);
 /* Just before the send call: T3 and, where the reply has our TLV, time and CPU of the send; tx_cpu < 0: not known. */
 void stamp_reflect_sent(uint8_t *reply, const struct stamp_made *made, uint64_t t3_ntp, int64_t user_tx_ns, int tx_cpu);
+/* Fills the reason TLV, where the request had one. Responders that do not watch leave it as it came. */
+void stamp_reflect_reason(uint8_t *reply, const struct stamp_made *made, const struct stamp_reason *reason);
 /* Says in our TLV that faults are injected; `here`: into this reply. */
 void stamp_reflect_injecting(uint8_t *reply, const struct stamp_made *made, bool here);

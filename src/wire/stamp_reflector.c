@@ -19,7 +19,7 @@ static void peer_write(uint8_t *value, const struct stamp_peer *peer)
 /* Somebody else's experiment under 249 has another cookie, or none. */
 static bool is_ours(const uint8_t *reply, const struct tlv *tlv)
 {
-	return tlv->type == STAMP_TLV_PEER && tlv->length > PEER_VERSION_AT &&
+	return (tlv->type == STAMP_TLV_PEER || tlv->type == STAMP_TLV_REASON) && tlv->length > PEER_VERSION_AT &&
 	       get_u32(reply + tlv->value_at + PEER_COOKIE_AT) == STAMP_PEER_COOKIE &&
 	       reply[tlv->value_at + PEER_VERSION_AT] == STAMP_PEER_VERSION;
 }
@@ -29,27 +29,33 @@ static void clear_flags(uint8_t *reply, const struct tlv *tlv)
 	reply[tlv->at] = (uint8_t)(tlv->flags & ~(STAMP_FLAG_U | STAMP_FLAG_M | STAMP_FLAG_I));
 }
 
-/* Sets the flags of the TLVs, fills the first one that is ours and returns where its value lies, or 0. */
-static size_t answer_tlvs(uint8_t *reply, size_t bytes, const struct stamp_peer *peer)
+static size_t length_of(uint8_t type)
 {
-	size_t at = STAMP_BASE_BYTES, peer_at = 0;
+	return type == STAMP_TLV_PEER ? STAMP_PEER_VALUE_BYTES : STAMP_REASON_VALUE_BYTES;
+}
+
+/* Sets the flags of the TLVs, fills the first peer TLV and notes where ours lie. */
+static void answer_tlvs(uint8_t *reply, size_t bytes, const struct stamp_peer *peer, struct stamp_made *made)
+{
+	size_t at = STAMP_BASE_BYTES;
 	struct tlv tlv;
 	enum tlv_step step;
 	while ((step = tlv_next(reply, bytes, &at, &tlv)) != TLV_END && tlv.flags & STAMP_FLAG_U) {
 		bool ours = step == TLV_WHOLE && is_ours(reply, &tlv);
-		if (step != TLV_WHOLE || (ours && tlv.length != STAMP_PEER_VALUE_BYTES)) {
+		if (step != TLV_WHOLE || (ours && tlv.length != length_of(tlv.type))) {
 			reply[tlv.at] |= STAMP_FLAG_M;
 			break;
 		}
 		if (tlv.type == STAMP_TLV_PADDING) {
 			clear_flags(reply, &tlv);
-		} else if (ours && peer_at == 0) {
+		} else if (ours && tlv.type == STAMP_TLV_PEER && made->peer_at == 0) {
 			clear_flags(reply, &tlv);
 			peer_write(reply + tlv.value_at, peer);
-			peer_at = tlv.value_at;
+			made->peer_at = tlv.value_at;
+		} else if (ours && tlv.type == STAMP_TLV_REASON && made->reason_at == 0) {
+			made->reason_at = tlv.value_at;
 		}
 	}
-	return peer_at;
 }
 
 enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const struct stamp_arrival *arrival,
@@ -78,8 +84,8 @@ enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const str
 	put_u16(reply + BASE_SENDER_ERROR_AT, sender_error);
 	reply[BASE_SENDER_TTL_AT] = arrival->ttl;
 
-	ret_made->bytes = made_bytes;
-	ret_made->peer_at = answer_tlvs(reply, made_bytes, &arrival->peer);
+	*ret_made = (struct stamp_made){.bytes = made_bytes};
+	answer_tlvs(reply, made_bytes, &arrival->peer, ret_made);
 	return STAMP_REFLECT;
 }
 
@@ -101,4 +107,20 @@ void stamp_reflect_injecting(uint8_t *reply, const struct stamp_made *made, bool
 {
 	if (made->peer_at)
 		reply[made->peer_at + PEER_VALID_AT] |= STAMP_VALID_INJECTING | (here ? STAMP_VALID_INJECTED : 0);
+}
+
+void stamp_reflect_reason(uint8_t *reply, const struct stamp_made *made, const struct stamp_reason *reason)
+{
+	if (!made->reason_at)
+		return;
+	uint8_t *value = reply + made->reason_at;
+	value[-STAMP_TLV_HEADER_BYTES] &= (uint8_t)~(STAMP_FLAG_U | STAMP_FLAG_M | STAMP_FLAG_I);
+	value[REASON_WORD_AT] = reason->word;
+	put_u16(value + REASON_DETAIL_AT, reason->detail);
+	put_u16(value + REASON_CPU_BEFORE_AT, reason->cpu_before);
+	put_u16(value + REASON_CPU_AFTER_AT, reason->cpu_after);
+	put_u32(value + REASON_PID_AT, (uint32_t)reason->pid);
+	put_u32(value + REASON_COVERED_AT, reason->covered_ns);
+	put_u32(value + REASON_OFF_AT, reason->off_ns);
+	memcpy(value + REASON_COMM_AT, reason->comm, STAMP_COMM_BYTES);
 }

@@ -14,23 +14,33 @@ static void tlv_header(uint8_t *p, uint8_t type, size_t length)
 	put_u16(p + 2, (uint16_t)length);
 }
 
+/* Header, cookie and version of a TLV of ours; returns what lies behind it. */
+static uint8_t *own_tlv(uint8_t *p, uint8_t type, size_t length)
+{
+	tlv_header(p, type, length);
+	put_u32(p + STAMP_TLV_HEADER_BYTES + PEER_COOKIE_AT, STAMP_PEER_COOKIE);
+	p[STAMP_TLV_HEADER_BYTES + PEER_VERSION_AT] = STAMP_PEER_VERSION;
+	return p + STAMP_TLV_HEADER_BYTES + length;
+}
+
 void stamp_request_fill(uint8_t *packet, size_t bytes, uint64_t cookie, uint16_t ssid, uint16_t error_estimate)
 {
 	memset(packet, 0, bytes);
 	put_u16(packet + BASE_ERROR_AT, error_estimate);
 	put_u16(packet + BASE_SSID_AT, ssid);
 
-	size_t padding = bytes - STAMP_BASE_BYTES - 2 * STAMP_TLV_HEADER_BYTES - STAMP_PEER_VALUE_BYTES;
+	bool reason = bytes >= STAMP_REQUEST_REASON_BYTES;
+	size_t padding = bytes - STAMP_BASE_BYTES - 2 * STAMP_TLV_HEADER_BYTES - STAMP_PEER_VALUE_BYTES -
+			 (reason ? STAMP_TLV_HEADER_BYTES + STAMP_REASON_VALUE_BYTES : 0);
 	uint8_t *value = packet + STAMP_NUMBER_AT;
 	tlv_header(packet + STAMP_BASE_BYTES, STAMP_TLV_PADDING, padding);
 	put_u64(value + NUMBER_BYTES, cookie);
 	for (size_t i = STAMP_PADDING_MIN_BYTES; i < padding; i++)
 		value[i] = (uint8_t)i;
 
-	uint8_t *peer = value + padding;
-	tlv_header(peer, STAMP_TLV_PEER, STAMP_PEER_VALUE_BYTES);
-	put_u32(peer + STAMP_TLV_HEADER_BYTES + PEER_COOKIE_AT, STAMP_PEER_COOKIE);
-	peer[STAMP_TLV_HEADER_BYTES + PEER_VERSION_AT] = STAMP_PEER_VERSION;
+	uint8_t *behind = own_tlv(value + padding, STAMP_TLV_PEER, STAMP_PEER_VALUE_BYTES);
+	if (reason)
+		own_tlv(behind, STAMP_TLV_REASON, STAMP_REASON_VALUE_BYTES);
 }
 
 static void peer_read(const uint8_t *value, struct stamp_peer *ret_peer)
@@ -44,10 +54,23 @@ static void peer_read(const uint8_t *value, struct stamp_peer *ret_peer)
 	ret_peer->user_tx_ns = (int64_t)get_u64(value + PEER_USER_TX_AT);
 }
 
-/* U still set: the peer does not know the TLV and returns our own zeros. */
-static bool peer_filled(const uint8_t *packet, const struct tlv *tlv)
+void stamp_reason_read(const uint8_t *value, struct stamp_reason *ret_reason)
 {
-	return tlv->type == STAMP_TLV_PEER && tlv->length == STAMP_PEER_VALUE_BYTES &&
+	ret_reason->word = value[REASON_WORD_AT];
+	ret_reason->detail = get_u16(value + REASON_DETAIL_AT);
+	ret_reason->cpu_before = get_u16(value + REASON_CPU_BEFORE_AT);
+	ret_reason->cpu_after = get_u16(value + REASON_CPU_AFTER_AT);
+	ret_reason->pid = (int32_t)get_u32(value + REASON_PID_AT);
+	ret_reason->covered_ns = get_u32(value + REASON_COVERED_AT);
+	ret_reason->off_ns = get_u32(value + REASON_OFF_AT);
+	memcpy(ret_reason->comm, value + REASON_COMM_AT, STAMP_COMM_BYTES);
+	ret_reason->comm[STAMP_COMM_BYTES - 1] = '\0';
+}
+
+/* U still set: the peer does not know the TLV and returns our own zeros. */
+static bool filled(const uint8_t *packet, const struct tlv *tlv, uint8_t type, size_t length)
+{
+	return tlv->type == type && tlv->length == length &&
 	       !(tlv->flags & (STAMP_FLAG_U | STAMP_FLAG_M | STAMP_FLAG_I)) &&
 	       get_u32(packet + tlv->value_at + PEER_COOKIE_AT) == STAMP_PEER_COOKIE &&
 	       packet[tlv->value_at + PEER_VERSION_AT] == STAMP_PEER_VERSION;
@@ -73,11 +96,15 @@ static void reply_tlvs(const uint8_t *packet, size_t bytes, uint64_t cookie, str
 			reply->has_number = true;
 			reply->number = get_u64(packet + tlv.value_at);
 		}
-		if (step == TLV_WHOLE && !reply->has_peer && peer_filled(packet, &tlv)) {
+		if (step != TLV_WHOLE)
+			return;
+		if (!reply->has_peer && filled(packet, &tlv, STAMP_TLV_PEER, STAMP_PEER_VALUE_BYTES)) {
 			reply->has_peer = true;
 			peer_read(packet + tlv.value_at, &reply->peer);
 		}
-	} while (step == TLV_WHOLE && !(reply->has_number && reply->has_peer));
+		if (!reply->reason_at && filled(packet, &tlv, STAMP_TLV_REASON, STAMP_REASON_VALUE_BYTES))
+			reply->reason_at = tlv.value_at;
+	} while (!(reply->has_number && reply->has_peer && reply->reason_at));
 }
 
 bool stamp_reply_read(const uint8_t *packet, size_t bytes, uint64_t cookie, struct stamp_reply *ret_reply)

@@ -41,6 +41,18 @@ enum {
 	PEER_USER_TX_AT = 28,
 };
 
+/* The same of the reason TLV; cookie and version lie alike. */
+enum {
+	REASON_WORD_AT = 5,
+	REASON_DETAIL_AT = 6,
+	REASON_CPU_BEFORE_AT = 8,
+	REASON_CPU_AFTER_AT = 10,
+	REASON_PID_AT = 12,
+	REASON_COVERED_AT = 16,
+	REASON_OFF_AT = 20,
+	REASON_COMM_AT = 24,
+};
+
 /* Offsets within the base, sender's and reflector's. */
 enum {
 	BASE_ERROR_AT = 12,

@@ -183,7 +183,7 @@ static void test_foreign(const uint8_t *whole, size_t bytes)
 		"nothing is appended to it: %s", err.text);
 	fake_write_file(path, whole, bytes);
 	sql("PRAGMA user_version = 7");
-	refused("a newer recording", "was written by a newer tare (format 7, this one reads up to 1)");
+	refused("a newer recording", "was written by a newer tare (format 7, this one reads up to 2)");
 	OK(tare_writer_open(path, TARE_APPEND, &writer, &err) < 0 && strstr(err.text, "newer tare"),
 		"nothing is appended to it");
 	fake_write_file(path, whole, bytes);
@@ -196,7 +196,7 @@ static void test_foreign(const uint8_t *whole, size_t bytes)
 	refused("an endless view for a table", "no table 'event'");
 	fake_write_file(path, whole, bytes);
 	sql("ALTER TABLE round ADD COLUMN more");
-	refused("a table with a column more", "table 'round' is not defined as format 1 has it");
+	refused("a table with a column more", "table 'round' is not defined as format 2 has it");
 	unlink(path);
 	if (mkdir(path, 0755) == 0)
 		refused("a folder", "Is a directory");

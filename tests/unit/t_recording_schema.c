@@ -49,7 +49,9 @@ static void test_tables(void)
 		return;
 	MUST(recording_connection(db, ":memory:", &err));
 	MUST(recording_create(db, ":memory:", &err));
-	MUST(recording_schema_check(db, ":memory:", &err));
+	int version = 0;
+	MUST(recording_schema_check(db, ":memory:", &version, &err));
+	IS_I64(version, TARE_RECORDING_VERSION, "a new recording has the newest format");
 	for (int i = 0; i < TABLE_COUNT; i++) {
 		char sealed[512] = "", missing[256] = "";
 		const char *name = recording_tables[i].name;

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From perf records to evidence. The thread's own ring is in the order of time
+ * whatever CPUs it moves over; each CPU's ring tells who else ran there. They are
+ * read one after the other and sorted afterwards, so nothing here depends on how
+ * they interleave.
+ */
+#include "cause/watch.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cause/names.h"
+#include "cause/ring.h"
+#include "cause/tracepoint.h"
+#include "clock/clock.h"
+
+enum { THREAD_PAGES = 64, CPU_PAGES = 128 };
+/* Shorter interrupts are within the noise of a clock reading and would fill the memory. */
+#define SHORTEST_NS ((int64_t)300)
+
+enum tag {
+	TAG_FAULT,
+	TAG_IRQ,
+	TAG_IRQ_END,
+	TAG_SOFTIRQ,
+	TAG_SOFTIRQ_END,
+	TAG_TIMER,
+	TAG_TIMER_END,
+	TAG_CALL,
+	TAG_CALL_END,
+	TAG_CALLS,
+	TAG_CALLS_END,
+	TAG_RESCHEDULE,
+	TAG_RESCHEDULE_END,
+	TAG_COUNT
+};
+
+/* Entry and exit of what may take a CPU from a task without a switch; the kernel lets nobody sample irq_work_exit. */
+static const struct {
+	const char *event, *name;
+} points[TAG_COUNT] = {
+	[TAG_IRQ] = {"irq/irq_handler_entry", NULL},
+	[TAG_IRQ_END] = {"irq/irq_handler_exit", NULL},
+	[TAG_SOFTIRQ] = {"irq/softirq_entry", NULL},
+	[TAG_SOFTIRQ_END] = {"irq/softirq_exit", NULL},
+	[TAG_TIMER] = {"irq_vectors/local_timer_entry", "timer"},
+	[TAG_TIMER_END] = {"irq_vectors/local_timer_exit", "timer"},
+	[TAG_CALL] = {"irq_vectors/call_function_single_entry", "call"},
+	[TAG_CALL_END] = {"irq_vectors/call_function_single_exit", "call"},
+	[TAG_CALLS] = {"irq_vectors/call_function_entry", "call"},
+	[TAG_CALLS_END] = {"irq_vectors/call_function_exit", "call"},
+	[TAG_RESCHEDULE] = {"irq_vectors/reschedule_entry", "reschedule"},
+	[TAG_RESCHEDULE_END] = {"irq_vectors/reschedule_exit", "reschedule"},
+};
+
+struct cpu_watch {
+	struct ring ring;
+	int cpu;
+	int32_t running; /* tid, -1: not known */
+	int64_t since_ns, last_ns, began_ns[TAG_COUNT];
+	int32_t detail[TAG_COUNT];
+	char name[TAG_COUNT][TARE_COMM_BYTES];
+};
+
+struct watch {
+	struct tare_evidence *item;
+	size_t count, room, cpu_count;
+	bool recent, full, sorted, interrupts, softirqs, has_thread;
+	uint64_t lost;
+	int32_t tid;
+	struct ring thread;
+	int64_t off_ns, last_ns; /* OUT without its IN yet; last record */
+	int16_t off_cpu;
+	bool off_preempt;
+	struct cpu_watch *cpu;
+	struct names names;
+	struct tracepoint_field vector, irq, irq_name;
+	char missing[512];
+};
+
+void watch_add(struct watch *watch, const struct tare_evidence *item)
+{
+	if (watch->count == watch->room && watch->recent) {
+		size_t half = watch->room / 2;
+		memmove(watch->item, watch->item + watch->count - half, half * sizeof *watch->item);
+		watch->count = half;
+	}
+	if (watch->count == watch->room) {
+		/* the last piece says from when on nothing was kept */
+		if (!watch->full)
+			watch->item[watch->room - 1] = (struct tare_evidence){.from_ns = item->from_ns,
+				.to_ns = INT64_MAX,
+				.kind = TARE_EVIDENCE_MISSING,
+				.cpu = TARE_NO_CPU,
+				.cpu_after = TARE_NO_CPU,
+				.pid = -1,
+				.sequence = -1};
+		watch->full = true;
+		return;
+	}
+	watch->item[watch->count++] = *item;
+	watch->sorted = false;
+}
+
+static struct tare_evidence piece(enum tare_evidence_kind kind, int64_t from_ns, int64_t to_ns, int16_t cpu)
+{
+	return (struct tare_evidence){.from_ns = from_ns,
+		.to_ns = to_ns,
+		.kind = (uint8_t)kind,
+		.cpu = cpu,
+		.cpu_after = cpu,
+		.pid = -1,
+		.sequence = -1};
+}
+
+static void add_missing(struct watch *watch, int64_t from_ns, const struct ring_record *record, int16_t cpu)
+{
+	struct tare_evidence item = piece(TARE_EVIDENCE_MISSING, from_ns, record->at_ns, cpu);
+	watch->lost += record->lost;
+	watch_add(watch, &item);
+}
+
+/* ---- the thread ---- */
+
+static void take_thread_record(struct watch *watch, const struct ring_record *record)
+{
+	switch (record->type) {
+	case RING_SWITCH_OUT:
+		watch->off_ns = record->at_ns;
+		watch->off_cpu = record->cpu;
+		watch->off_preempt = record->preempt;
+		break;
+	case RING_SWITCH_IN:
+		if (watch->off_ns) {
+			struct tare_evidence item =
+				piece(TARE_EVIDENCE_OFF, watch->off_ns, record->at_ns, watch->off_cpu);
+			item.cpu_after = record->cpu;
+			item.flags = watch->off_preempt ? TARE_EVIDENCE_PREEMPTED : 0;
+			watch_add(watch, &item);
+		}
+		watch->off_ns = 0;
+		break;
+	case RING_EVENT:
+		if (record->tag == TAG_FAULT) {
+			struct tare_evidence item =
+				piece(TARE_EVIDENCE_FAULT, record->at_ns, record->at_ns, record->cpu);
+			watch_add(watch, &item);
+		}
+		break;
+	case RING_LOST:
+		add_missing(watch, watch->last_ns, record, TARE_NO_CPU);
+		watch->off_ns = 0;
+		break;
+	case RING_NAME:
+	case RING_FORK:
+		break;
+	}
+	watch->last_ns = record->at_ns;
+}
+
+/* ---- CPUs ---- */
+
+static void ran_until(struct watch *watch, struct cpu_watch *cpu, int32_t tid, int64_t at_ns)
+{
+	if (tid > 0 && tid != watch->tid && cpu->since_ns) {
+		struct tare_evidence item = piece(TARE_EVIDENCE_RAN, cpu->since_ns, at_ns, (int16_t)cpu->cpu);
+		item.pid = tid;
+		memcpy(item.comm, names_get(&watch->names, tid, 1),
+			strnlen(names_get(&watch->names, tid, 0), TARE_COMM_BYTES - 1));
+		watch_add(watch, &item);
+	}
+	cpu->since_ns = at_ns;
+}
+
+static void begin_interrupt(struct watch *watch, struct cpu_watch *cpu, const struct ring_record *record)
+{
+	int tag = record->tag;
+	cpu->began_ns[tag] = record->at_ns;
+	cpu->detail[tag] = 0;
+	cpu->name[tag][0] = '\0';
+	if (tag == TAG_SOFTIRQ) {
+		cpu->detail[tag] = (int32_t)tracepoint_number(record->raw, record->raw_bytes, &watch->vector);
+	} else if (tag == TAG_IRQ) {
+		cpu->detail[tag] = (int32_t)tracepoint_number(record->raw, record->raw_bytes, &watch->irq);
+		tracepoint_text(record->raw, record->raw_bytes, &watch->irq_name, cpu->name[tag], TARE_COMM_BYTES);
+	} else {
+		snprintf(cpu->name[tag], TARE_COMM_BYTES, "%s", points[tag].name);
+	}
+}
+
+/* An even tag ends what the odd one before it began. */
+static void end_interrupt(struct watch *watch, struct cpu_watch *cpu, const struct ring_record *record)
+{
+	int tag = record->tag - 1;
+	int64_t from_ns = cpu->began_ns[tag];
+	cpu->began_ns[tag] = 0;
+	if (!from_ns || record->at_ns - from_ns < SHORTEST_NS)
+		return;
+	struct tare_evidence item = piece(tag == TAG_SOFTIRQ ? TARE_EVIDENCE_SOFTIRQ : TARE_EVIDENCE_INTERRUPT, from_ns,
+		record->at_ns, (int16_t)cpu->cpu);
+	item.detail = cpu->detail[tag];
+	memcpy(item.comm, cpu->name[tag], TARE_COMM_BYTES);
+	watch_add(watch, &item);
+}
+
+static void take_cpu_record(struct watch *watch, struct cpu_watch *cpu, const struct ring_record *record)
+{
+	switch (record->type) {
+	case RING_SWITCH_OUT:
+		ran_until(watch, cpu, (int32_t)record->tid, record->at_ns);
+		break;
+	case RING_SWITCH_IN:
+		cpu->since_ns = record->at_ns;
+		cpu->running = (int32_t)record->tid;
+		break;
+	case RING_NAME:
+		names_put(&watch->names, (int32_t)record->tid, record->comm);
+		break;
+	case RING_FORK:
+		names_put(&watch->names, (int32_t)record->tid, names_get(&watch->names, record->other_tid, 0));
+		break;
+	case RING_EVENT:
+		if (record->tag > TAG_FAULT && record->tag % 2 == TAG_IRQ % 2)
+			begin_interrupt(watch, cpu, record);
+		else if (record->tag > TAG_FAULT)
+			end_interrupt(watch, cpu, record);
+		break;
+	case RING_LOST:
+		add_missing(watch, cpu->last_ns, record, (int16_t)cpu->cpu);
+		memset(cpu->began_ns, 0, sizeof cpu->began_ns);
+		cpu->since_ns = 0;
+		break;
+	}
+	cpu->last_ns = record->at_ns;
+}
+
+void watch_drain(struct watch *watch)
+{
+	struct ring_record record;
+	if (watch->has_thread)
+		while (ring_next(&watch->thread, &record))
+			take_thread_record(watch, &record);
+	for (size_t i = 0; i < watch->cpu_count; i++)
+		while (ring_next(&watch->cpu[i].ring, &record))
+			take_cpu_record(watch, &watch->cpu[i], &record);
+}
+
+bool watch_thread_waiting(const struct watch *watch)
+{
+	return watch->has_thread && ring_waiting(&watch->thread);
+}
+
+void watch_clear(struct watch *watch)
+{
+	watch_drain(watch);
+	watch->count = 0;
+	watch->full = false;
+	watch->lost = 0;
+}
+
+void watch_mark_off(struct watch *watch, int64_t idle_ns, int64_t user_ns, bool spins, int64_t to_ns)
+{
+	for (size_t i = 0; i < watch->count; i++) {
+		struct tare_evidence *item = &watch->item[i];
+		if (item->kind != TARE_EVIDENCE_OFF || item->flags || item->from_ns < idle_ns || item->from_ns >= to_ns)
+			continue;
+		item->flags |= item->from_ns < user_ns && !spins ? TARE_EVIDENCE_WAITING : TARE_EVIDENCE_SELF;
+	}
+}
+
+static int by_beginning(const void *left, const void *right)
+{
+	const struct tare_evidence *a = left, *b = right;
+	if (a->from_ns != b->from_ns)
+		return a->from_ns < b->from_ns ? -1 : 1;
+	return a->to_ns < b->to_ns ? -1 : a->to_ns > b->to_ns;
+}
+
+size_t watch_evidence(struct watch *watch, const struct tare_evidence **ret_evidence)
+{
+	if (!watch->sorted)
+		qsort(watch->item, watch->count, sizeof *watch->item, by_beginning);
+	watch->sorted = true;
+	*ret_evidence = watch->item;
+	return watch->count;
+}
+
+/* ---- opening ---- */
+
+static void add_missing_text(struct watch *watch, const char *what, const char *why)
+{
+	struct text text = {.bytes = watch->missing, .room = sizeof watch->missing, .used = strlen(watch->missing)};
+	text_add(&text, "%s%s: %s", text.used ? "\n" : "", what, why);
+}
+
+/* Where the fields lie; false when tracefs is not there or is another kernel's. */
+static bool read_points(struct watch *watch, bool softirqs, uint64_t ids[TAG_COUNT])
+{
+	char format[4096];
+	for (int tag = TAG_IRQ; tag < TAG_COUNT; tag++) {
+		ids[tag] = tracepoint_read(points[tag].event, format, sizeof format) ? tracepoint_id_of(format) : 0;
+		if (tag == TAG_SOFTIRQ && ids[tag] && !tracepoint_field_of(format, "vec", &watch->vector))
+			ids[tag] = 0;
+		if (tag == TAG_IRQ && ids[tag] &&
+			(!tracepoint_field_of(format, "irq", &watch->irq) ||
+				!tracepoint_field_of(format, "name", &watch->irq_name)))
+			ids[tag] = 0;
+	}
+	bool soft = ids[TAG_SOFTIRQ] && ids[TAG_SOFTIRQ_END];
+	if (!softirqs || !soft)
+		ids[TAG_SOFTIRQ] = ids[TAG_SOFTIRQ_END] = 0;
+	/* vectors exist on x86 only; what every kernel has are these */
+	return ids[TAG_IRQ] && ids[TAG_IRQ_END] && (soft || !softirqs);
+}
+
+static bool open_points(struct ring *ring, const struct ring_plan *plan, const uint64_t ids[TAG_COUNT])
+{
+	for (int tag = TAG_IRQ; tag < TAG_COUNT; tag++)
+		if (ids[tag] && ring_add(ring, plan, PERF_TYPE_TRACEPOINT, ids[tag], NULL, tag) < 0)
+			return false;
+	return true;
+}
+
+static void open_cpus(struct watch *watch, const struct watch_plan *plan)
+{
+	uint64_t ids[TAG_COUNT] = {0};
+	bool described = read_points(watch, plan->softirqs, ids);
+	struct tare_err why = {0};
+	watch->interrupts = described;
+	watch->softirqs = described && plan->softirqs;
+	for (size_t i = 0; i < plan->cpu_count && i < WATCH_CPUS_MAX; i++) {
+		struct ring_plan ring = {.pid = -1, .cpu = plan->cpus[i], .pages = CPU_PAGES, .names = true};
+		struct cpu_watch *cpu = &watch->cpu[watch->cpu_count];
+		if (ring_open(&ring, &cpu->ring, &why) < 0) {
+			add_missing_text(watch, "who else ran on the CPUs is not seen", why.text);
+			watch->interrupts = false;
+			return;
+		}
+		cpu->cpu = plan->cpus[i];
+		cpu->running = -1;
+		watch->cpu_count++;
+		if (described && !open_points(&cpu->ring, &ring, ids))
+			watch->interrupts = false;
+	}
+	if (!watch->interrupts)
+		add_missing_text(watch, "interrupts are not seen",
+			described ? "the system refuses tracepoints"
+				  : "tracefs cannot be read\n  sudo mount -t tracefs nodev /sys/kernel/tracing; it "
+				    "needs root");
+}
+
+int watch_open(const struct watch_plan *plan, struct watch **ret_watch, struct tare_err *err)
+{
+	struct watch *watch = calloc(1, sizeof *watch);
+	if (watch) {
+		watch->item = calloc(plan->room, sizeof *watch->item);
+		watch->cpu = calloc(WATCH_CPUS_MAX, sizeof *watch->cpu);
+	}
+	if (!watch || !watch->item || !watch->cpu) {
+		watch_free(watch);
+		return tare_fail_errno(err, ENOMEM, "cannot hold evidence");
+	}
+	/* touched now: no page faults while a round runs */
+	memset(watch->item, 0, plan->room * sizeof *watch->item);
+	watch->room = plan->room;
+	watch->recent = plan->recent;
+	names_read_all(&watch->names);
+	open_cpus(watch, plan);
+	*ret_watch = watch;
+	return 0;
+}
+
+bool watch_thread(struct watch *watch)
+{
+	struct ring_plan plan = {.pid = 0, .cpu = -1, .pages = THREAD_PAGES};
+	struct tare_err why = {0};
+	watch_thread_end(watch);
+	watch->tid = (int32_t)syscall(SYS_gettid);
+	/* an unprivileged caller may watch himself, the kernel's part left out */
+	if (ring_open(&plan, &watch->thread, &why) < 0) {
+		plan.user_only = true;
+		if (ring_open(&plan, &watch->thread, &why) < 0) {
+			add_missing_text(watch, "the measuring thread is not watched", why.text);
+			return false;
+		}
+	}
+	ring_add(&watch->thread, &plan, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, NULL, TAG_FAULT);
+	watch->has_thread = true;
+	watch->last_ns = clock_mono_now().ns;
+	return true;
+}
+
+void watch_thread_end(struct watch *watch)
+{
+	if (watch->has_thread)
+		ring_close(&watch->thread);
+	watch->has_thread = false;
+	watch->off_ns = 0;
+}
+
+void watch_free(struct watch *watch)
+{
+	if (!watch)
+		return;
+	watch_thread_end(watch);
+	for (size_t i = 0; i < watch->cpu_count; i++)
+		ring_close(&watch->cpu[i].ring);
+	free(watch->cpu);
+	free(watch->item);
+	free(watch);
+}
+
+bool watch_has_thread(const struct watch *watch)
+{
+	return watch->has_thread;
+}
+
+bool watch_has_cpus(const struct watch *watch)
+{
+	return watch->cpu_count > 0;
+}
+
+bool watch_has_softirqs(const struct watch *watch)
+{
+	return watch->interrupts && watch->softirqs;
+}
+
+bool watch_has_interrupts(const struct watch *watch)
+{
+	return watch->interrupts;
+}
+
+const char *watch_missing(const struct watch *watch)
+{
+	return watch->missing;
+}
+
+uint64_t watch_lost(const struct watch *watch)
+{
+	return watch->lost;
+}
+
+size_t watch_bytes(const struct watch *watch)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	return watch->room * sizeof *watch->item + sizeof *watch + (THREAD_PAGES + 1) * page +
+	       watch->cpu_count * (CPU_PAGES + 1) * page;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A serving thread's account of itself: why it answers a request late, for the
+ * reason TLV. Belongs to one thread. Private to this folder.
+ */
+#pragma once
+#include "cause/watch.h"
+#include "clock/clock.h"
+#include "wire/stamp.h"
+
+struct account {
+	struct watch *watch;
+	bool spin;
+	int64_t last_tx_ns;   /* CLOCK_MONOTONIC: when the last reply left */
+	int64_t usual_ns;     /* what a request usually takes, arrival to reply */
+	int64_t continued_ns; /* of the last stop entered */
+};
+
+/*
+ * In the thread itself, before it gives up its privileges. Fails only without
+ * memory; what cannot be watched is told by watch_missing.
+ */
+int account_open(struct account *account, int cpu, bool softirqs, bool spin, struct tare_err *err) TARE_MUST_USE;
+void account_close(struct account *account);
+/* Just before the reply leaves. kernel_rx ns 0: not known. */
+void account_reason(struct account *account, clock_real kernel_rx, clock_real user_rx, struct stamp_reason *ret_reason);
+/* Just behind it. */
+void account_sent(struct account *account);

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Causes and evidence in a recording: written, read back, and added to a file of format 1. */
+#include "recording_data.h"
+
+static const struct tare_cause written[] = {
+	{.sequence = 17, .word = TARE_WORD_PREEMPTED, .excess_ns = 1548000, .explained_ns = 1539000, .cpu = 25, .cpu_after = 25,
+		.pid = 812, .comm = "backup-agent", .peer = true},
+	{.sequence = 40, .target = 1, .word = TARE_WORD_LOST, .excess_ns = TARE_NO_TIME, .cpu = TARE_NO_CPU,
+		.cpu_after = TARE_NO_CPU, .pid = -1, .injected = true},
+	{.sequence = 3, .control = true, .weak = true, .word = TARE_WORD_SOFTIRQ, .detail = 3, .cpu = 0, .cpu_after = 0, .pid = -1},
+};
+static const struct tare_evidence seen[] = {
+	{.from_ns = 1000, .to_ns = 2000, .kind = TARE_EVIDENCE_OFF, .flags = TARE_EVIDENCE_PREEMPTED, .cpu = 3, .cpu_after = 4,
+		.pid = -1, .sequence = -1},
+	{.to_ns = 777, .kind = TARE_EVIDENCE_PEER, .detail = TARE_WORD_STOPPED, .cpu = TARE_NO_CPU, .cpu_after = 1, .pid = 9,
+		.comm = "0123456789abcde", .target = 1, .sequence = 40},
+};
+
+static void copy(const char *from, const char *to)
+{
+	char buffer[65536];
+	FILE *in = fopen(from, "rb"), *out = fopen(to, "wb");
+	size_t got;
+	while (in && out && (got = fread(buffer, 1, sizeof buffer, in)) > 0)
+		fwrite(buffer, 1, got, out);
+	if (in)
+		fclose(in);
+	if (out)
+		fclose(out);
+}
+
+static int64_t first_round(const struct tare_recording *recording)
+{
+	const struct tare_run *runs;
+	if (tare_recording_runs(recording, &runs) == 0)
+		return 0;
+	const struct tare_round *round = tare_recording_round(recording, runs[0].id, 0);
+	return round ? round->id : 0;
+}
+
+static void reads_back(const char *path, int64_t round)
+{
+	struct tare_err err = {0};
+	struct tare_recording *recording = NULL;
+	const struct tare_cause *causes;
+	const struct tare_evidence *evidence;
+	size_t count = 0, pieces = 0;
+	MUST(tare_recording_open(path, false, &recording, &err));
+	MUST(tare_recording_causes(recording, round, &causes, &count, &err));
+	MUST(tare_recording_evidence(recording, round, &evidence, &pieces, &err));
+	IS_I64(count, 3, "three causes");
+	IS_I64(pieces, 2, "two pieces of evidence");
+	OK(count == 3 && memcmp(causes, written, sizeof written) == 0, "causes come back as they were");
+	OK(pieces == 2 && memcmp(evidence, seen, sizeof seen) == 0, "and evidence");
+	MUST(tare_recording_causes(recording, round + 1, &causes, &count, &err));
+	IS_I64(count, 0, "another round has none");
+	tare_recording_free(recording);
+}
+
+int main(void)
+{
+	struct tare_err err = {0};
+	struct tare_recording *recording = NULL;
+	struct tare_writer *writer = NULL;
+	const struct tare_cause *causes;
+	size_t count = 1;
+	char fixture[512], path[] = "/tmp/tare-causes-XXXXXX";
+	const char *data = getenv("TARE_TEST_DATA");
+	int fd = mkstemp(path);
+	snprintf(fixture, sizeof fixture, "%s/recording-v1.tare", data ? data : "tests/data");
+	copy(fixture, path);
+	MUST(tare_recording_open(path, false, &recording, &err));
+	int64_t round = first_round(recording);
+	MUST(tare_recording_causes(recording, round, &causes, &count, &err));
+	IS_I64(count, 0, "a recording of format 1 opens and has no causes");
+	tare_recording_free(recording);
+
+	MUST(tare_writer_open(path, TARE_APPEND, &writer, &err));
+	MUST(tare_writer_causes(writer, round, written, 3, seen, 2, &err));
+	MUST(tare_writer_close(&writer, &err));
+	reads_back(path, round);
+	/* once more: it has format 2 by now */
+	MUST(tare_writer_open(path, TARE_APPEND, &writer, &err));
+	MUST(tare_writer_close(&writer, &err));
+	reads_back(path, round);
+	copy(fixture, path);
+	IS_I64(tare_writer_open(path, TARE_RESUME, &writer, &err), -1, "a finished recording is not resumed");
+	close(fd);
+	unlink(path);
+	return tap_done();
+}
