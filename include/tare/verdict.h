@@ -91,6 +91,7 @@ struct tare_reasons {
 	size_t count;
 	char text[TARE_REASONS_MAX][256];
 };
+/* Adds one; what exceeds TARE_REASONS_MAX is dropped. */
 TARE_API void tare_reason(struct tare_reasons *reasons, const char *format, ...) TARE_PRINTF(2, 3);
 
 /*
