@@ -7,13 +7,13 @@
  * far they can be trusted), stalls.h, warmup.h, variation.h, modes.h, change.h
  * and rounds.h (what figures do not show), effect.h (arithmetic of comparing
  * rounds), verdict.h (did the change change it), calibration.h (what identical
- * rounds differ by), recording.h (files), axis.h (from several clocks to one
+ * rounds differ by), recording.h and plan.h (files), axis.h (from several clocks to one
  * axis).
  * run.h (what surrounds it), stat.h (figures), interval.h (how far they can be
  * trusted), stalls.h, warmup.h and variation.h (what figures do not show),
  * rounds.h (what only shows across rounds), effect.h (arithmetic of comparing
  * rounds), verdict.h (did the change change it), calibration.h (what identical
- * rounds differ by), recording.h (files), axis.h (from several clocks to one axis).
+ * rounds differ by), recording.h and plan.h (files), axis.h (from several clocks to one axis).
  *
  * The library opens no socket, prints nothing and never exits. All functions
  * may be called from any thread; one object is used by one thread at a time.
@@ -28,6 +28,7 @@
 #include "tare/err.h"
 #include "tare/interval.h"
 #include "tare/modes.h"
+#include "tare/plan.h"
 #include "tare/recording.h"
 #include "tare/rounds.h"
 #include "tare/run.h"

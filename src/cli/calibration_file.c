@@ -38,7 +38,8 @@ static bool same_key(const struct tare_trial *one, const struct tare_trial *like
 {
 	if (strcmp(one->kind, like->kind) != 0 || strcmp(one->url, like->url) != 0)
 		return false;
-	if (one->payload_bytes != like->payload_bytes || one->warmup != like->warmup)
+	/* payload 0: whatever the kind takes by itself */
+	if ((like->payload_bytes && one->payload_bytes != like->payload_bytes) || one->warmup != like->warmup)
 		return false;
 	return like->interval_ns <= 0 ||
 	       fabs((double)(one->interval_ns - like->interval_ns)) <= 0.005 * (double)like->interval_ns;
@@ -85,7 +86,7 @@ static void say_age(const struct calibration_file *file, const char *path, const
 	double days = ((double)time(NULL) * 1e9 - (double)last_ns) / 86400e9;
 	if (days >= 2)
 		text_add(&text, ", %.0f days old", days);
-	if (like && strcmp(like->host, file->sorted[0].host) != 0)
+	if (like && like->host[0] && strcmp(like->host, file->sorted[0].host) != 0)
 		text_add(&text, ", of another host: spreads of a host are its own");
 }
 

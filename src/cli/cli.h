@@ -52,5 +52,8 @@ extern const struct command command_echo;
 extern const struct command command_stat;
 extern const struct command command_export;
 extern const struct command command_load;
+extern const struct command command_abba;
+extern const struct command command_calibrate;
 extern const struct command command_compare;
+extern const struct command command_verify;
 extern const struct command command_inspect;

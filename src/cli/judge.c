@@ -83,6 +83,14 @@ static int judge_all(struct judging *judging, const struct tare_trial *trials, s
 	return 0;
 }
 
+/* "No effect" at a rate that is not the peak says nothing about the peak. */
+static void withhold_same(const struct judging *judging, struct judged_all *all)
+{
+	for (size_t i = 0; i < judging->question->count && judging->withhold; i++)
+		if (all->verdicts[i].kind == TARE_VERDICT_SAME || all->verdicts[i].kind == TARE_VERDICT_NEGLIGIBLE)
+			all->verdicts[i].kind = TARE_VERDICT_INCONCLUSIVE;
+}
+
 /* A null comparison is a success unless it finds something. */
 static int exit_of(const struct judging *judging, const struct tare_verdict *primary)
 {
@@ -120,6 +128,7 @@ int judge_trials(struct cli *cli, struct judging *judging, const struct tare_tri
 		judged_all_free(all);
 		return -1;
 	}
+	withhold_same(judging, all);
 	struct comparison comparison = {
 		.command = cli->options->command,
 		.verdicts = all->verdicts,
@@ -131,6 +140,7 @@ int judge_trials(struct cli *cli, struct judging *judging, const struct tare_tri
 		.reasons = &judging->reasons,
 		.exit = exit_of(judging, &all->verdicts[0]),
 	};
+	comparison_note(&comparison, judging->withhold);
 	comparison_note(&comparison, all->calibration_note);
 	for (size_t i = 0; i < judging->note_count; i++)
 		comparison_note(&comparison, judging->notes[i]);

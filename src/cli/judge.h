@@ -16,6 +16,7 @@ struct judging {
 	uint64_t seed;
 	int64_t stall_limit_ns;
 	struct tare_reasons reasons;       /* what the caller found wrong: settings that moved */
+	const char *withhold;              /* why "no effect" may not be said; NULL: it may */
 	const char *notes[COMPARISON_NOTES_MAX];
 	size_t note_count;
 };

@@ -26,13 +26,22 @@ static bool is_asked(const struct tare_record *record, const char *url)
 	return url ? strcmp(record->target->url ? record->target->url : "", url) == 0 : record->target->position == 0;
 }
 
+static bool has_times(const struct tare_record *record)
+{
+	for (int span = 0; span < TARE_SPAN_COUNT; span++)
+		if (tare_span_exists(&record->series, (enum tare_span)span))
+			return true;
+	return false;
+}
+
 static int add_records(struct tare_trials *trials, struct source *source, const char *path, const char *url,
 	arm_of_record *arm_of, void *context, size_t *ret_added, struct tare_err *err)
 {
 	const struct tare_record *record;
 	int found;
 	while ((found = source_next(source, &record, err)) > 0) {
-		int arm = is_asked(record, url) ? arm_of(context, record) : -1;
+		/* a log that holds only a summary has no times, and a summary has no spread */
+		int arm = has_times(record) && is_asked(record, url) ? arm_of(context, record) : -1;
 		if (arm < 0)
 			continue;
 		if (tare_trials_add(trials, (unsigned char)arm, path, record, trial_rate_of(record), err) < 0)

@@ -162,10 +162,10 @@ static void doubt_warmup(const struct tare_trial *trials, size_t count, struct t
 	tare_reason(reasons, "%s", sentence);
 }
 
-/* Shares of the slower mode between the arms, rounds as the unit. */
+/* Shares of the slower mode between the arms, rounds as the unit: shares that vary anyway prove nothing. */
 static void doubt_modes(const struct tare_trial *trials, size_t count, struct tare_reasons *reasons)
 {
-	double n[2] = {0}, mean[2] = {0};
+	double n[2] = {0}, mean[2] = {0}, squares = 0;
 	size_t modal = 0;
 	for (size_t i = 0; i < count; i++) {
 		n[trials[i].arm != 0]++;
@@ -175,7 +175,15 @@ static void doubt_modes(const struct tare_trial *trials, size_t count, struct ta
 		return;
 	for (size_t i = 0; i < count; i++)
 		mean[trials[i].arm != 0] += isnan(trials[i].slow_share) ? 0 : trials[i].slow_share / n[trials[i].arm != 0];
-	if (fabs(mean[1] - mean[0]) > SHARE_SLACK)
+	for (size_t i = 0; i < count; i++) {
+		double share = isnan(trials[i].slow_share) ? 0 : trials[i].slow_share;
+		squares += (share - mean[trials[i].arm != 0]) * (share - mean[trials[i].arm != 0]);
+	}
+	double degrees = n[0] + n[1] - 2, apart = fabs(mean[1] - mean[0]);
+	if (degrees < 1 || !(n[0] > 0) || !(n[1] > 0))
+		return;
+	double error = sqrt(squares / degrees * (1 / n[0] + 1 / n[1]));
+	if (apart > SHARE_SLACK && (!(error > 0) || 2 * gsl_cdf_tdist_Q(apart / error, degrees) < DOUBT_CHANCE))
 		tare_reason(reasons,
 			"two modes without a known cause, the slow one with %.0f %% of A and %.0f %% of B: what moved them may "
 			"not be the change",

@@ -144,6 +144,11 @@ int recording_read_tally(struct tare_recording *recording, struct tare_err *err)
 		int result = sqlite3_step(statement);
 		if (result != SQLITE_ROW && result != SQLITE_DONE && !recording_result_is_damage(result))
 			return recording_fail(recording->db, "read", recording->path, err);
+		if (result == SQLITE_DONE && i >= TABLE_ALWAYS) {
+			recording->rows[i] = 0;
+			sqlite3_reset(statement);
+			continue;
+		}
 		recording->rows[i] = result == SQLITE_ROW && sqlite3_column_int(statement, 1)
 					     ? sqlite3_column_int64(statement, 0)
 					     : -1;

@@ -27,7 +27,10 @@ struct read_series {
 };
 
 /* Rows beside the samples, loaded when first asked for; sorted by run and round. */
-enum side { SIDE_SETTING, SIDE_FACT, SIDE_EVENT, SIDE_READING, SIDE_CAUSE, SIDE_EVIDENCE, SIDE_COUNT };
+enum side {
+	SIDE_SETTING, SIDE_FACT, SIDE_EVENT, SIDE_READING, SIDE_CAUSE, SIDE_EVIDENCE,
+	SIDE_PLAN, SIDE_STEP, SIDE_COMMAND, SIDE_VERDICT, SIDE_COUNT
+};
 struct side_key {
 	int64_t run, round;
 	size_t at;

@@ -69,6 +69,23 @@ const struct recording_table_text recording_tables[TABLE_COUNT] = {
 			  "from_ns INTEGER NOT NULL, to_ns INTEGER NOT NULL, cpu INTEGER, cpu_after INTEGER, "
 			  "pid INTEGER, detail INTEGER NOT NULL, comm TEXT NOT NULL, target INTEGER NOT NULL, "
 			  "sequence INTEGER NOT NULL" SEAL},
+	[TABLE_PLAN] = {"plan", "id, run, kind, continues, arms, seed, settle_ns, a, b, restore, primary_figure, margin",
+		SEALED_ID "run INTEGER NOT NULL REFERENCES run(id), kind TEXT, continues INTEGER, arms TEXT, "
+			  "seed INTEGER NOT NULL, settle_ns INTEGER, a TEXT, b TEXT, restore TEXT, "
+			  "primary_figure TEXT, margin TEXT" SEAL},
+	[TABLE_STEP] = {"step", "id, run, round, position, arm, scored, settings",
+		SEALED_ID "run INTEGER NOT NULL REFERENCES run(id), round INTEGER NOT NULL, position INTEGER NOT NULL, "
+			  "arm TEXT, scored INTEGER NOT NULL, settings TEXT" SEAL},
+	[TABLE_COMMAND] = {"command", "id, run, position, purpose, line, exit, at_ns, took_ns, output",
+		SEALED_ID "run INTEGER NOT NULL REFERENCES run(id), position INTEGER NOT NULL, purpose TEXT, line TEXT, "
+			  "exit INTEGER NOT NULL, at_ns INTEGER, took_ns INTEGER, output TEXT" SEAL},
+	[TABLE_VERDICT] = {"verdict",
+		"id, run, figure, is_primary, verdict, sentence, rounds_a, rounds_b, value_a_ns, value_b_ns, effect_ns, "
+		"low_ns, high_ns, s_ns, exit",
+		SEALED_ID "run INTEGER NOT NULL REFERENCES run(id), figure TEXT, is_primary INTEGER NOT NULL, verdict TEXT, "
+			  "sentence TEXT, rounds_a INTEGER NOT NULL, rounds_b INTEGER NOT NULL, value_a_ns INTEGER, "
+			  "value_b_ns INTEGER, effect_ns INTEGER, low_ns INTEGER, high_ns INTEGER, s_ns INTEGER, "
+			  "exit INTEGER NOT NULL" SEAL},
 };
 
 static const char *const run_status_words[] = {
@@ -221,23 +238,23 @@ static void table_sql(const struct recording_table_text *table, char *buffer, si
 	snprintf(buffer, room, "CREATE TABLE %s(%s)", table->name, table->columns);
 }
 
-/* Tables from `first` on, and their tallies. */
-static int create_tables(sqlite3 *db, const char *path, int first, struct tare_err *err)
+int recording_create_table(sqlite3 *db, const char *path, enum recording_table table, struct tare_err *err)
 {
 	char sql[1024];
+	const char *name = table == TABLE_SAMPLES ? "sample" : recording_tables[table].name;
 
-	for (int i = first; i < TABLE_COUNT; i++) {
-		table_sql(&recording_tables[i], sql, sizeof(sql));
-		if (recording_exec(db, "write", path, sql, err) < 0)
-			return -1;
-	}
-	for (int i = first; i < TABLE_COUNT; i++) {
-		snprintf(sql, sizeof(sql), "INSERT INTO tally VALUES(%d, '%s', 0, tare_seal(%d, '%s', 0))", i + 1,
-			i == TABLE_SAMPLES ? "sample" : recording_tables[i].name, i + 1,
-			i == TABLE_SAMPLES ? "sample" : recording_tables[i].name);
-		if (recording_exec(db, "write", path, sql, err) < 0)
-			return -1;
-	}
+	table_sql(&recording_tables[table], sql, sizeof(sql));
+	if (recording_exec(db, "write", path, sql, err) < 0)
+		return -1;
+	snprintf(sql, sizeof(sql), "INSERT INTO tally VALUES(%d, '%s', 0, tare_seal(%d, '%s', 0))", (int)table + 1, name,
+		(int)table + 1, name);
+	return recording_exec(db, "write", path, sql, err);
+}
+
+static int set_version(sqlite3 *db, const char *path, struct tare_err *err)
+{
+	char sql[64];
+
 	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", TARE_RECORDING_VERSION);
 	return recording_exec(db, "write", path, sql, err);
 }
@@ -247,14 +264,18 @@ int recording_create(sqlite3 *db, const char *path, struct tare_err *err)
 	char sql[64];
 
 	snprintf(sql, sizeof(sql), "PRAGMA application_id = %d", RECORDING_APPLICATION_ID);
-	if (recording_exec(db, "write", path, sql, err) < 0)
+	/* the tally is the table of TABLE_SAMPLES: first, since each of the others enters itself there */
+	if (recording_exec(db, "write", path, sql, err) < 0 || recording_create_table(db, path, TABLE_SAMPLES, err) < 0)
 		return -1;
-	return create_tables(db, path, 0, err);
+	for (int i = 0; i < TABLE_ALWAYS; i++)
+		if (i != TABLE_SAMPLES && recording_create_table(db, path, (enum recording_table)i, err) < 0)
+			return -1;
+	return set_version(db, path, err);
 }
 
-int recording_upgrade(sqlite3 *db, const char *path, int from_version, struct tare_err *err)
+int recording_upgrade(sqlite3 *db, const char *path, struct tare_err *err)
 {
-	return create_tables(db, path, recording_table_count(from_version), err);
+	return set_version(db, path, err);
 }
 
 static int read_version(sqlite3 *db, const char *path, int *ret_version, struct tare_err *err)
@@ -289,6 +310,8 @@ int recording_schema_check(sqlite3 *db, const char *path, int *ret_version, stru
 		if (result != SQLITE_ROW && result != SQLITE_DONE)
 			return recording_fail(db, "read", path, err);
 		const char *found = result == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+		if (!found && i >= TABLE_ALWAYS)
+			found = sql;
 		if (!found)
 			return tare_fail(err, TARE_E_FORMAT, "'%s' is not a complete recording: it has no table '%s'", path,
 				recording_tables[i].name);

@@ -27,10 +27,12 @@ enum recording_table {
 	TABLE_READING,
 	TABLE_EVENT,
 	TABLE_SAMPLES, /* not a table: the tally of all samples */
-	TABLE_CAUSE, TABLE_EVIDENCE, /* from format 2 on */
-	TABLE_COUNT
+	/* From format 2 on, each made when first written to: most recordings need none, and a table is 4 kB. */
+	TABLE_CAUSE, TABLE_EVIDENCE, TABLE_PLAN, TABLE_STEP, TABLE_COMMAND, TABLE_VERDICT,
+	TABLE_COUNT,
+	TABLE_ALWAYS = TABLE_SAMPLES + 1
 };
-/* Tables that a recording of this format has: the first ones. */
+/* Tables that a recording of this format may have: the first ones. */
 static inline int recording_table_count(int version)
 {
 	return version < 2 ? TABLE_CAUSE : TABLE_COUNT;
@@ -106,10 +108,12 @@ int recording_connection(sqlite3 *db, const char *path, struct tare_err *err) TA
 
 /* Creates all tables, application_id and user_version; the caller holds a transaction. */
 int recording_create(sqlite3 *db, const char *path, struct tare_err *err) TARE_MUST_USE;
+/* One of those that not every file has, with its tally; in the caller's transaction. */
+int recording_create_table(sqlite3 *db, const char *path, enum recording_table table, struct tare_err *err) TARE_MUST_USE;
 /* Fails unless every table of its format is there, defined as we define it; *ret_version is that format. */
 int recording_schema_check(sqlite3 *db, const char *path, int *ret_version, struct tare_err *err) TARE_MUST_USE;
-/* Adds what a recording of an older format lacks; the caller holds a transaction. */
-int recording_upgrade(sqlite3 *db, const char *path, int from_version, struct tare_err *err) TARE_MUST_USE;
+/* Makes a recording of an older format one of ours; the caller holds a transaction. */
+int recording_upgrade(sqlite3 *db, const char *path, struct tare_err *err) TARE_MUST_USE;
 
 /* Prepares a statement built from a format. NULL on failure, err filled ("cannot VERB 'PATH': …"). */
 sqlite3_stmt *recording_prepare(sqlite3 *db, const char *verb, const char *path, struct tare_err *err,

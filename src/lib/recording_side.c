@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "lib/recording_read.h"
+#include "tare/plan.h"
 
 static const size_t item_bytes[SIDE_COUNT] = {
 	[SIDE_SETTING] = sizeof(struct tare_setting),
@@ -16,6 +17,10 @@ static const size_t item_bytes[SIDE_COUNT] = {
 	[SIDE_READING] = sizeof(struct tare_reading),
 	[SIDE_CAUSE] = sizeof(struct tare_cause),
 	[SIDE_EVIDENCE] = sizeof(struct tare_evidence),
+	[SIDE_PLAN] = sizeof(struct tare_plan),
+	[SIDE_STEP] = sizeof(struct tare_plan_step),
+	[SIDE_COMMAND] = sizeof(struct tare_plan_command),
+	[SIDE_VERDICT] = sizeof(struct tare_plan_verdict),
 };
 
 static int keep(struct tare_recording *recording, enum side side, int64_t run, int64_t round, const void *item,
@@ -138,6 +143,81 @@ static int take_evidence(struct tare_recording *recording, sqlite3_stmt *row, st
 	return keep(recording, SIDE_EVIDENCE, 0, sqlite3_column_int64(row, 1), &item, err);
 }
 
+static int take_plan(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	struct tare_plan plan = {
+		.continues = sqlite3_column_int64(row, 3),
+		.seed = (uint64_t)sqlite3_column_int64(row, 5),
+		.settle_ns = recording_time(row, 6),
+	};
+
+	if (recording_text(recording, row, 2, &plan.kind, err) < 0 ||
+		recording_text(recording, row, 4, &plan.order, err) < 0 ||
+		recording_text(recording, row, 7, &plan.a, err) < 0 ||
+		recording_text(recording, row, 8, &plan.b, err) < 0 ||
+		recording_text(recording, row, 9, &plan.restore, err) < 0 ||
+		recording_text(recording, row, 10, &plan.primary, err) < 0 ||
+		recording_text(recording, row, 11, &plan.margin, err) < 0)
+		return -1;
+	return keep(recording, SIDE_PLAN, sqlite3_column_int64(row, 1), 0, &plan, err);
+}
+
+static int take_step(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	int64_t round = sqlite3_column_int64(row, 2), position = sqlite3_column_int64(row, 3);
+	struct tare_plan_step step = {.scored = sqlite3_column_int(row, 5) != 0};
+
+	if (round < 0 || round > UINT32_MAX || position < 0 || position > UINT32_MAX)
+		return 1;
+	step.round = (uint32_t)round;
+	step.position = (uint32_t)position;
+	if (recording_text(recording, row, 4, &step.arm, err) < 0 ||
+		recording_text(recording, row, 6, &step.settings, err) < 0)
+		return -1;
+	return keep(recording, SIDE_STEP, sqlite3_column_int64(row, 1), 0, &step, err);
+}
+
+static int take_command(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	int64_t position = sqlite3_column_int64(row, 2);
+	struct tare_plan_command command = {
+		.exit = sqlite3_column_int(row, 5),
+		.at_ns = recording_time(row, 6),
+		.took_ns = recording_time(row, 7),
+	};
+
+	if (position < 0 || position > UINT32_MAX)
+		return 1;
+	command.position = (uint32_t)position;
+	if (recording_text(recording, row, 3, &command.purpose, err) < 0 ||
+		recording_text(recording, row, 4, &command.line, err) < 0 ||
+		recording_text(recording, row, 8, &command.output, err) < 0)
+		return -1;
+	return keep(recording, SIDE_COMMAND, sqlite3_column_int64(row, 1), 0, &command, err);
+}
+
+static int take_verdict(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	struct tare_plan_verdict verdict = {
+		.primary = sqlite3_column_int(row, 3) != 0,
+		.rounds_a = (uint64_t)sqlite3_column_int64(row, 6),
+		.rounds_b = (uint64_t)sqlite3_column_int64(row, 7),
+		.value_a_ns = recording_time(row, 8),
+		.value_b_ns = recording_time(row, 9),
+		.effect_ns = recording_time(row, 10),
+		.low_ns = recording_time(row, 11),
+		.high_ns = recording_time(row, 12),
+		.s_ns = recording_time(row, 13),
+		.exit = sqlite3_column_int(row, 14),
+	};
+
+	if (recording_text(recording, row, 2, &verdict.figure, err) < 0 ||
+		recording_text(recording, row, 4, &verdict.verdict, err) < 0 ||
+		recording_text(recording, row, 5, &verdict.sentence, err) < 0)
+		return -1;
+	return keep(recording, SIDE_VERDICT, sqlite3_column_int64(row, 1), 0, &verdict, err);
+}
+
 static int compare_keys(const void *left, const void *right)
 {
 	const struct side_key *a = left, *b = right;
@@ -183,6 +263,10 @@ static int load(struct tare_recording *recording, enum side side, struct tare_er
 		[SIDE_READING] = {TABLE_READING, take_reading},
 		[SIDE_CAUSE] = {TABLE_CAUSE, take_cause},
 		[SIDE_EVIDENCE] = {TABLE_EVIDENCE, take_evidence},
+		[SIDE_PLAN] = {TABLE_PLAN, take_plan},
+		[SIDE_STEP] = {TABLE_STEP, take_step},
+		[SIDE_COMMAND] = {TABLE_COMMAND, take_command},
+		[SIDE_VERDICT] = {TABLE_VERDICT, take_verdict},
 	};
 
 	if (recording->sides[side].loaded)
@@ -193,7 +277,8 @@ static int load(struct tare_recording *recording, enum side side, struct tare_er
 		return 0;
 	}
 	int status = recording_begin_reading(recording, err);
-	if (status == 0)
+	/* a table of the later ones that nothing was written to is not there */
+	if (status == 0 && (from[side].table < TABLE_ALWAYS || recording->rows[from[side].table] > 0))
 		status = recording_scan(recording, from[side].table, from[side].take, err);
 	/* Ended in any case; only the first failure is told. */
 	if (recording_end_reading(recording, status < 0 ? NULL : err) < 0 || status < 0)
@@ -293,5 +378,45 @@ int tare_recording_evidence(struct tare_recording *recording, int64_t round_id,
 	if (ask(recording, SIDE_EVIDENCE, 0, round_id, &items, ret_count, err) < 0)
 		return -1;
 	*ret_evidence = items;
+	return 0;
+}
+
+int tare_recording_plans(struct tare_recording *recording, int64_t run_id, const struct tare_plan **ret_plans,
+	size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_PLAN, run_id, 0, &items, ret_count, err) < 0)
+		return -1;
+	*ret_plans = items;
+	return 0;
+}
+
+int tare_recording_steps(struct tare_recording *recording, int64_t run_id, const struct tare_plan_step **ret_steps,
+	size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_STEP, run_id, 0, &items, ret_count, err) < 0)
+		return -1;
+	*ret_steps = items;
+	return 0;
+}
+
+int tare_recording_commands(struct tare_recording *recording, int64_t run_id, const struct tare_plan_command **ret_commands,
+	size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_COMMAND, run_id, 0, &items, ret_count, err) < 0)
+		return -1;
+	*ret_commands = items;
+	return 0;
+}
+
+int tare_recording_verdicts(struct tare_recording *recording, int64_t run_id, const struct tare_plan_verdict **ret_verdicts,
+	size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_VERDICT, run_id, 0, &items, ret_count, err) < 0)
+		return -1;
+	*ret_verdicts = items;
 	return 0;
 }

@@ -28,14 +28,14 @@ static void forget_statements(struct tare_writer *writer)
 	writer->tally = NULL;
 }
 
-static int begin(struct tare_writer *writer, struct tare_err *err)
+int writer_begin(struct tare_writer *writer, struct tare_err *err)
 {
 	memcpy(writer->committed_rows, writer->rows, sizeof(writer->rows));
 	return recording_exec(writer->db, "write", writer->path, "BEGIN IMMEDIATE", err);
 }
 
 /* After a failure: back to the last transaction. SQLite may have rolled back by itself (disk full). */
-static int abandon(struct tare_writer *writer)
+int writer_abandon(struct tare_writer *writer)
 {
 	for (int i = 0; i < TABLE_COUNT; i++)
 		sqlite3_reset(writer->insert[i]);
@@ -66,10 +66,10 @@ static int update_tally(struct tare_writer *writer, struct tare_err *err)
 	return 0;
 }
 
-static int commit(struct tare_writer *writer, struct tare_err *err)
+int writer_commit(struct tare_writer *writer, struct tare_err *err)
 {
 	if (update_tally(writer, err) < 0 || recording_exec(writer->db, "write", writer->path, "COMMIT", err) < 0)
-		return abandon(writer);
+		return writer_abandon(writer);
 	return 0;
 }
 
@@ -100,6 +100,9 @@ int writer_insert(struct tare_writer *writer, enum recording_table table, const 
 {
 	int64_t id = writer->rows[table] + 1;
 
+	if (table >= TABLE_ALWAYS && writer->rows[table] == 0 &&
+		recording_create_table(writer->db, writer->path, table, err) < 0)
+		return -1;
 	if (!writer->insert[table])
 		writer->insert[table] = insert_statement(writer, table, count + 1, err);
 	sqlite3_stmt *statement = writer->insert[table];
@@ -186,6 +189,10 @@ static int load_tally(struct tare_writer *writer, struct tare_err *err)
 		int result = sqlite3_step(statement);
 		if (result != SQLITE_ROW && result != SQLITE_DONE)
 			return recording_fail(writer->db, "read", writer->path, err);
+		if (result == SQLITE_DONE && i >= TABLE_ALWAYS) {
+			sqlite3_reset(statement);
+			continue;
+		}
 		if (result == SQLITE_DONE || !sqlite3_column_int(statement, 1) ||
 			sqlite3_column_int64(statement, 0) < 0)
 			return tare_fail(err, TARE_E_FORMAT, "'%s' is damaged: table 'tally', row %d (seal)",
@@ -208,14 +215,14 @@ static int require_unfinished(struct tare_writer *writer, struct tare_err *err)
 	return result == SQLITE_ROW ? 0 : recording_fail(writer->db, "read", writer->path, err);
 }
 
-/* An older recording gets the tables it lacks before anything is added to it. */
-static int upgrade(struct tare_writer *writer, int from_version, struct tare_err *err)
+/* An older recording becomes one of ours before anything is added to it. */
+static int upgrade(struct tare_writer *writer, struct tare_err *err)
 {
-	if (begin(writer, err) < 0)
+	if (writer_begin(writer, err) < 0)
 		return -1;
-	if (recording_upgrade(writer->db, writer->path, from_version, err) < 0)
-		return abandon(writer);
-	return commit(writer, err);
+	if (recording_upgrade(writer->db, writer->path, err) < 0)
+		return writer_abandon(writer);
+	return writer_commit(writer, err);
 }
 
 static int open_database(struct tare_writer *writer, enum tare_open_mode mode, struct tare_err *err)
@@ -238,18 +245,18 @@ static int open_database(struct tare_writer *writer, enum tare_open_mode mode, s
 	if (fstat(writer->lock_fd, &stat_buffer) < 0)
 		return tare_fail_errno(err, errno, "cannot read '%s'", writer->path);
 	if (stat_buffer.st_size == 0 && mode != TARE_RESUME) {
-		if (begin(writer, err) < 0)
+		if (writer_begin(writer, err) < 0)
 			return -1;
 		if (recording_create(writer->db, writer->path, err) < 0)
-			return abandon(writer);
-		return commit(writer, err);
+			return writer_abandon(writer);
+		return writer_commit(writer, err);
 	}
 	int version = 0;
 	if (recording_schema_check(writer->db, writer->path, &version, err) < 0)
 		return -1;
 	if (mode == TARE_RESUME && require_unfinished(writer, err) < 0)
 		return -1;
-	if (version < TARE_RECORDING_VERSION && upgrade(writer, version, err) < 0)
+	if (version < TARE_RECORDING_VERSION && upgrade(writer, err) < 0)
 		return -1;
 	return load_tally(writer, err);
 }
@@ -349,7 +356,7 @@ int tare_writer_begin_run(struct tare_writer *writer, struct tare_run *run, stru
 {
 	int64_t first_target = writer->rows[TABLE_TARGET] + 1, id = 0;
 
-	if (begin(writer, err) < 0)
+	if (writer_begin(writer, err) < 0)
 		return -1;
 	if (WRITER_INSERT(writer, TABLE_RUN, &id, err, field_int(run->epoch_real_ns), field_int(run->epoch_mono_ns),
 		    field_text(run_status_word(TARE_RUN_UNFINISHED)), field_int((int64_t)run->seed),
@@ -357,8 +364,8 @@ int tare_writer_begin_run(struct tare_writer *writer, struct tare_run *run, stru
 		    field_text(run->command_line), field_text(run->spool)) < 0 ||
 		add_targets(writer, id, targets, target_count, err) < 0 ||
 		add_settings(writer, id, settings, setting_count, err) < 0)
-		return abandon(writer);
-	if (commit(writer, err) < 0)
+		return writer_abandon(writer);
+	if (writer_commit(writer, err) < 0)
 		return -1;
 	run->id = id;
 	run->status = TARE_RUN_UNFINISHED;
@@ -368,7 +375,7 @@ int tare_writer_begin_run(struct tare_writer *writer, struct tare_run *run, stru
 }
 
 /* The run that is being written: there, whole, and not ended. */
-static int require_open_run(struct tare_writer *writer, int64_t run_id, struct tare_err *err)
+int writer_require_open_run(struct tare_writer *writer, int64_t run_id, struct tare_err *err)
 {
 	AUTO_STATEMENT statement = recording_prepare(writer->db, "read", writer->path, err,
 		"SELECT status = 'unfinished' FROM run WHERE id = ?1 AND seal = tare_seal(%s)",
@@ -430,22 +437,22 @@ int tare_writer_round(struct tare_writer *writer, struct tare_round *round, cons
 {
 	int64_t id = 0;
 
-	if (check_records(writer, round, records, record_count, err) < 0 || begin(writer, err) < 0)
+	if (check_records(writer, round, records, record_count, err) < 0 || writer_begin(writer, err) < 0)
 		return -1;
-	if (require_open_run(writer, records[0].run->id, err) < 0 ||
+	if (writer_require_open_run(writer, records[0].run->id, err) < 0 ||
 		add_round(writer, round, records, record_count, &id, err) < 0)
-		return abandon(writer);
+		return writer_abandon(writer);
 	for (size_t i = 0; i < event_count; i++) {
 		if (add_event(writer, records[0].run->id, id, &events[i], err) < 0)
-			return abandon(writer);
+			return writer_abandon(writer);
 	}
 	for (size_t i = 0; i < reading_count; i++) {
 		if (WRITER_INSERT(writer, TABLE_READING, NULL, err, field_int(id),
 			    field_int(readings[i].mono_before_ns), field_int(readings[i].real_ns),
 			    field_int(readings[i].mono_after_ns)) < 0)
-			return abandon(writer);
+			return writer_abandon(writer);
 	}
-	if (commit(writer, err) < 0)
+	if (writer_commit(writer, err) < 0)
 		return -1;
 	round->id = id;
 	return 0;
@@ -477,39 +484,39 @@ static int add_evidence(struct tare_writer *writer, int64_t round_id, const stru
 int tare_writer_causes(struct tare_writer *writer, int64_t round_id, const struct tare_cause *causes,
 	size_t cause_count, const struct tare_evidence *evidence, size_t evidence_count, struct tare_err *err)
 {
-	if (begin(writer, err) < 0)
+	if (writer_begin(writer, err) < 0)
 		return -1;
 	for (size_t i = 0; i < cause_count; i++)
 		if (add_cause(writer, round_id, &causes[i], err) < 0)
-			return abandon(writer);
+			return writer_abandon(writer);
 	for (size_t i = 0; i < evidence_count; i++)
 		if (add_evidence(writer, round_id, &evidence[i], err) < 0)
-			return abandon(writer);
-	return commit(writer, err);
+			return writer_abandon(writer);
+	return writer_commit(writer, err);
 }
 
 int tare_writer_event(struct tare_writer *writer, int64_t run_id, int64_t round_id, const struct tare_event *event,
 	struct tare_err *err)
 {
-	if (begin(writer, err) < 0)
+	if (writer_begin(writer, err) < 0)
 		return -1;
 	if (add_event(writer, run_id, round_id, event, err) < 0)
-		return abandon(writer);
-	return commit(writer, err);
+		return writer_abandon(writer);
+	return writer_commit(writer, err);
 }
 
 int tare_writer_facts(struct tare_writer *writer, int64_t run_id, int64_t round_id, const struct tare_fact *facts,
 	size_t count, struct tare_err *err)
 {
-	if (begin(writer, err) < 0)
+	if (writer_begin(writer, err) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		if (WRITER_INSERT(writer, TABLE_FACT, NULL, err, field_int(run_id), field_id(round_id),
 			    field_text(facts[i].side), field_text(facts[i].moment), field_text(facts[i].key),
 			    field_text(facts[i].value)) < 0)
-			return abandon(writer);
+			return writer_abandon(writer);
 	}
-	return commit(writer, err);
+	return writer_commit(writer, err);
 }
 
 /* Changes the two columns of a run that may change, and its seal. */
@@ -519,7 +526,7 @@ static int change_run(struct tare_writer *writer, int64_t run_id, enum tare_run_
 	AUTO_STATEMENT statement = recording_prepare(writer->db, "write", writer->path, err,
 		"UPDATE run SET status = ?2, spool = ?3, seal = tare_seal(id, epoch_real_ns, epoch_mono_ns, ?2, seed, "
 		"tool, host, kernel, command_line, ?3) WHERE id = ?1");
-	if (!statement || require_open_run(writer, run_id, err) < 0)
+	if (!statement || writer_require_open_run(writer, run_id, err) < 0)
 		return -1;
 	sqlite3_bind_int64(statement, 1, run_id);
 	sqlite3_bind_text(statement, 2, run_status_word(status), -1, SQLITE_STATIC);
@@ -530,11 +537,11 @@ static int change_run(struct tare_writer *writer, int64_t run_id, enum tare_run_
 static int change_run_at_once(struct tare_writer *writer, int64_t run_id, enum tare_run_status status,
 	const char *spool, struct tare_err *err)
 {
-	if (begin(writer, err) < 0)
+	if (writer_begin(writer, err) < 0)
 		return -1;
 	if (change_run(writer, run_id, status, spool, err) < 0)
-		return abandon(writer);
-	return commit(writer, err);
+		return writer_abandon(writer);
+	return writer_commit(writer, err);
 }
 
 int tare_writer_spool(struct tare_writer *writer, int64_t run_id, const char *path, struct tare_err *err)

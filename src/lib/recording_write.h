@@ -42,6 +42,13 @@ static inline struct field field_id(int64_t id)
 	return (struct field){.type = id == 0 ? FIELD_NULL : FIELD_INTEGER, .integer = id};
 }
 
+/* A transaction; abandon undoes it after a failure and returns -1. */
+int writer_begin(struct tare_writer *writer, struct tare_err *err) TARE_MUST_USE;
+int writer_commit(struct tare_writer *writer, struct tare_err *err) TARE_MUST_USE;
+int writer_abandon(struct tare_writer *writer);
+/* Fails unless the run is there, whole, and has not ended. */
+int writer_require_open_run(struct tare_writer *writer, int64_t run_id, struct tare_err *err) TARE_MUST_USE;
+
 /* Adds a row behind the others of its table; `fields` are all columns but id, seal and data. *ret_id may be NULL. */
 int writer_insert(struct tare_writer *writer, enum recording_table table, const struct field *fields, int count,
 	const void *data, size_t bytes, int64_t *ret_id, struct tare_err *err) TARE_MUST_USE;

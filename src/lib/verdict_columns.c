@@ -25,7 +25,8 @@ static struct cell get_flag(const void *record, const struct column *column)
 
 static struct cell get_array(const void *record, const struct column *column)
 {
-	return cell_text((const char *)record + column->index);
+	const char *text = (const char *)record + column->index;
+	return text[0] ? cell_text(text) : cell_absent(CELL_NOT_APPLICABLE);
 }
 
 static struct cell get_figure(const void *record, const struct column *column)

@@ -189,8 +189,8 @@ static void count_sentence(const struct tare_verdict *verdict, struct text *text
 			text_add(text, ", which shows less than %.2g %% in each (95 %%)",
 				100 * tare_no_event_bound(0.95) / least);
 		else
-			text_add(text, ", which shows fewer than %.3g an hour in each (95 %%)",
-				tare_no_event_bound(0.95) / least);
+			text_add(text, ", which shows fewer than %.*f an hour in each (95 %%)",
+				tare_no_event_bound(0.95) / least < 10 ? 2 : 0, tare_no_event_bound(0.95) / least);
 		return;
 	}
 	text_add(text, ", p = %.2g", verdict->chance);
@@ -299,6 +299,11 @@ void tare_verdict_brief(const struct tare_verdict *verdict, char *ret_text, size
 	text_add(&text, "%s ", verdict->figure.name);
 	if (verdict->kind == TARE_VERDICT_INVALID) {
 		text_add(&text, "invalid (%s)", verdict->reason);
+		return;
+	}
+	if (tare_figure_is_count(&verdict->figure) && verdict->count_a + verdict->count_b == 0) {
+		text = (struct text){.bytes = ret_text, .room = room};
+		text_add(&text, "no %s in either", verdict->figure.name);
 		return;
 	}
 	if (tare_figure_is_count(&verdict->figure)) {

@@ -55,7 +55,7 @@ static void print_basis(FILE *out, int width, const struct comparison *compariso
 		(unsigned long long)v->rounds_b, (unsigned long long)v->n);
 	if (v->figure.kind == TARE_FIGURE_PERCENTILE)
 		text_add(&text, " (%llu behind %s%s)", (unsigned long long)v->behind, v->figure.name,
-			v->behind < 100 ? ", thin" : "");
+			v->behind < 10 ? ", too few" : v->behind < 100 ? ", thin" : "");
 	if (comparison->order && strlen(comparison->order) <= 64)
 		text_add(&text, " in the order %s", comparison->order);
 	if (!tare_figure_is_count(&v->figure) && v->kind != TARE_VERDICT_INVALID)

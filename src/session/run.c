@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rounds of a run, one after the other: spool, measure, seal, hand on, write. */
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "session/private.h"
@@ -126,6 +129,7 @@ static int deliver(struct session *session, const struct session_events *events,
 static int run_round(struct session *session, const struct session_events *events, bool *ret_interrupted,
 	struct tare_err *err)
 {
+	atomic_store_explicit(&session->stop, false, memory_order_relaxed);
 	struct spool_header plan = plan_round(session);
 	if (spool_create(session->writer ? session->prefix : NULL, &plan, &session->spool, err) < 0)
 		return -1;
@@ -160,6 +164,58 @@ static int run_round(struct session *session, const struct session_events *event
 	job->spool = session->spool;
 	session->spool = (struct spool){.fd = -1};
 	return deliver(session, events, job, err);
+}
+
+int session_round(struct session *session, const struct session_events *events, const char *label, bool *ret_interrupted,
+	struct tare_err *err)
+{
+	session->config.label = label;
+	session->round_number++;
+	return run_round(session, events, ret_interrupted, err);
+}
+
+int session_writer(struct session *session, struct tare_writer **ret_writer, struct tare_err *err)
+{
+	*ret_writer = session->writer;
+	return session->writer ? writer_wait(&session->writing, err) : 0;
+}
+
+uint32_t session_round_number(const struct session *session)
+{
+	return session->round_number;
+}
+
+int session_signals(const struct session *session)
+{
+	return session->signals;
+}
+
+bool session_interrupted(const struct session *session)
+{
+	struct signalfd_siginfo info;
+	struct pollfd wait = {.fd = session->signals, .events = POLLIN};
+	if (poll(&wait, 1, 0) <= 0)
+		return false;
+	return read(session->signals, &info, sizeof info) == (ssize_t)sizeof info;
+}
+
+bool session_pause(const struct session *session, int64_t ns)
+{
+	int64_t until_ns = clock_mono_now().ns + ns;
+	for (;;) {
+		int64_t left_ns = until_ns - clock_mono_now().ns;
+		struct pollfd wait = {.fd = session->signals, .events = POLLIN};
+		if (left_ns <= 0)
+			return false;
+		int64_t ms = left_ns / 1000000 + 1;
+		if (poll(&wait, 1, ms < INT32_MAX ? (int)ms : INT32_MAX) > 0)
+			return session_interrupted(session);
+	}
+}
+
+int64_t session_now_ns(const struct session *session)
+{
+	return clock_mono_now().ns - session->run.epoch_mono_ns;
 }
 
 static int run_rounds(struct session *session, const struct session_events *events, bool *ret_interrupted,
@@ -200,7 +256,14 @@ static int end_recording(struct session *session, enum tare_run_status status, c
 	return note_end(session, status, err);
 }
 
-int session_run(struct session *session, const struct session_events *events, enum session_end *ret_end,
+int session_end(struct session *session, enum tare_run_status status, const char *why, struct tare_err *err)
+{
+	struct tare_err reason = {0};
+	snprintf(reason.text, sizeof reason.text, "%s", why ? why : "");
+	return end_recording(session, status, &reason, err);
+}
+
+int session_run(struct session *session, const struct session_events *events, enum session_ending *ret_end,
 	struct tare_err *err)
 {
 	bool interrupted = false;

@@ -87,13 +87,30 @@ struct session_why_state {
 };
 struct session_why_state session_why_of(const struct session *session);
 
-enum session_end { SESSION_COMPLETE, SESSION_INTERRUPTED };
+enum session_ending { SESSION_COMPLETE, SESSION_INTERRUPTED };
 /*
  * Runs all rounds. -1 when the run had to end with an error; what was measured until then has reached `round`
  * and the recording. *ret_end tells a run that was stopped by a signal.
  */
-int session_run(struct session *session, const struct session_events *events, enum session_end *ret_end,
+int session_run(struct session *session, const struct session_events *events, enum session_ending *ret_end,
 		struct tare_err *err) TARE_MUST_USE;
+
+/*
+ * The same in parts, for those who do something between rounds: any number of
+ * rounds, then the end. *ret_interrupted is set by a signal and never cleared.
+ */
+int session_round(struct session *session, const struct session_events *events, const char *label, bool *ret_interrupted,
+		  struct tare_err *err) TARE_MUST_USE;
+uint32_t session_round_number(const struct session *session);
+/* Waits until every round is written; until the next round the writer is the caller's. NULL without a recording. */
+int session_writer(struct session *session, struct tare_writer **ret_writer, struct tare_err *err) TARE_MUST_USE;
+/* why: the error's text when it failed, else NULL. */
+int session_end(struct session *session, enum tare_run_status status, const char *why, struct tare_err *err) TARE_MUST_USE;
+/* Between rounds: waits; true as soon as a signal came. A signal is taken once. */
+bool session_pause(const struct session *session, int64_t ns);
+bool session_interrupted(const struct session *session);
+int session_signals(const struct session *session); /* descriptor that is readable when a signal waits */
+int64_t session_now_ns(const struct session *session); /* on the run's axis */
 
 /* A look at the round under way, for progress. */
 struct session_progress {

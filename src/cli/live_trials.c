@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One line a round: its place, its arm, its primary figure. */
+#include "cli/live_trials.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static void clear_progress(struct live_trials *live)
+{
+	if (live->progress_shown)
+		fputs("\r\033[K", live->cli->note);
+	live->progress_shown = false;
+}
+
+static void say_round(struct live_trials *live, const struct tare_trial *trial)
+{
+	char value[32] = "not visible";
+	double figure = trial ? tare_trial_figure(trial, live->figure) : NAN;
+	if (live->quiet)
+		return;
+	if (!isnan(figure) && tare_figure_is_count(live->figure))
+		snprintf(value, sizeof value, "%.0f", figure);
+	else if (!isnan(figure))
+		format_duration((int64_t)figure, value, sizeof value);
+	if (live->position == 0)
+		fprintf(live->cli->note, "  settling %c\n", live->arm);
+	else
+		fprintf(live->cli->note, "  %u of %u  %c  %s %s\n", live->position, live->positions, live->arm,
+			live->figure->name, value);
+	fflush(live->cli->note);
+}
+
+static int take_round(void *context, const struct tare_record *records, size_t count, struct tare_err *err)
+{
+	struct live_trials *live = context;
+	const struct tare_trial *list = NULL;
+	clear_progress(live);
+	if (count == 0 || strcmp(records[0].round->status, "interrupted") == 0)
+		return 0;
+	if (live->position == 0) {
+		say_round(live, NULL);
+		return 0;
+	}
+	double held = session_rate_of(&records[0], live->on_late).held;
+	if (tare_trials_add(live->trials, live->arm == 'B', NULL, &records[0], held, err) < 0)
+		return -1;
+	size_t have = tare_trials_list(live->trials, &list);
+	live->kept++;
+	say_round(live, &list[have - 1]);
+	return 0;
+}
+
+static void show_progress(void *context, const struct session *session)
+{
+	struct live_trials *live = context;
+	struct session_progress p = session_progress_of(session);
+	if (live->quiet || !live->cli->note_tty)
+		return;
+	fprintf(live->cli->note, "\r\033[K  round %u of %u  %c  %llu/%llu sent", live->position, live->positions, live->arm,
+		(unsigned long long)p.sent, (unsigned long long)p.slots_all);
+	fflush(live->cli->note);
+	live->progress_shown = true;
+}
+
+static void take_note(void *context, const char *text)
+{
+	struct live_trials *live = context;
+	clear_progress(live);
+	fprintf(live->cli->note, "note: %s\n", text);
+}
+
+struct session_events live_trials_events(struct live_trials *live)
+{
+	return (struct session_events){.round = take_round, .progress = show_progress, .note = take_note, .context = live};
+}
+
+struct tare_trial live_trials_like(const struct session_config *config, const struct session *session)
+{
+	const struct tare_target *targets;
+	session_targets(session, &targets);
+	return (struct tare_trial){
+		.url = targets[0].url,
+		.kind = targets[0].kind,
+		.host = session_run_of(session)->host ? session_run_of(session)->host : "",
+		.label = "",
+		.payload_bytes = targets[0].payload_bytes,
+		.warmup = config->warmup,
+		.interval_ns = config->every_ns,
+		.at_ns = TARE_NO_TIME,
+		.rate_held = NAN,
+		.slow_share = NAN,
+	};
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Options of a measurement: checked, noted, turned into the configuration of a session. */
+#include "cli/run_options.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/text.h"
+
+const struct option_choice run_stamps_choices[] = {
+	{"user", PROBE_STAMPS_USER, "clock readings around the calls only"},
+	{"kernel", PROBE_STAMPS_KERNEL, "and software stamps of the kernel"},
+	{0},
+};
+const struct option_choice run_late_choices[] = {
+	{"send", PROBE_LATE_SEND, "a late slot is sent at once, its lateness kept"},
+	{"skip", PROBE_LATE_SKIP, "slots missed altogether are left out and counted"},
+	{0},
+};
+
+int run_options_check(struct cli *cli, const struct run_options *options, struct tare_err *err)
+{
+	if (option_given(cli->options, "rate") && option_given(cli->options, "every"))
+		return tare_fail(err, TARE_E_USAGE, "--every and --rate say the same thing; give one");
+	if (options->for_ns && option_given(cli->options, "count"))
+		return tare_fail(err, TARE_E_USAGE, "--count and --for exclude each other; give one");
+	if (options->ipv4 && options->ipv6)
+		return tare_fail(err, TARE_E_USAGE, "--ipv4 and --ipv6 exclude each other");
+	if (options->cpus.count > 1)
+		return tare_fail(err, TARE_E_USAGE, "--cpu takes one CPU: a single thread measures");
+	return 0;
+}
+
+size_t run_options_settings(const struct option_set *set, struct tare_setting **ret_settings)
+{
+	size_t count = option_count(set->table), used = 0;
+	struct tare_setting *settings = calloc(count, sizeof *settings);
+	for (size_t i = 0; settings && i < count; i++)
+		if (set->origins[i].source)
+			settings[used++] = (struct tare_setting){
+				set->table[i].name, set->origins[i].value, set->origins[i].source};
+	*ret_settings = settings;
+	return used;
+}
+
+char *run_options_command_line(const struct cli *cli)
+{
+	size_t bytes = 1;
+	for (int i = 0; i < cli->argc; i++)
+		bytes += strlen(cli->argv[i]) + 1;
+	char *line = malloc(bytes);
+	struct text text = {.bytes = line, .room = bytes};
+	for (int i = 0; line && i < cli->argc; i++)
+		text_add(&text, "%s%s", i ? " " : "", cli->argv[i]);
+	return line;
+}
+
+struct session_config run_options_session(const struct run_options *config, char **urls, size_t url_count)
+{
+	return (struct session_config){
+		.urls = (const char *const *)urls,
+		.url_count = url_count,
+		.family = config->ipv4 ? AF_INET : config->ipv6 ? AF_INET6 : AF_UNSPEC,
+		.every_ns = config->rate_ns ? config->rate_ns : config->every_ns,
+		.jitter_ns = config->jitter_ns,
+		.timeout_ns = config->timeout_ns,
+		.for_ns = config->for_ns,
+		.count = config->count,
+		.rounds = 1,
+		.warmup = (uint32_t)config->warmup,
+		.payload_bytes = config->size,
+		.stamps = (enum probe_stamps)config->stamps,
+		.on_late = (enum probe_late)config->on_late,
+		.cpu = config->cpus.count ? config->cpus.cpu[0] : -1,
+		.fifo = (int)config->fifo,
+		.spin = config->spin,
+		.seed = config->seed,
+		.inject = config->inject,
+		.output = config->output,
+		.tool = cli_version(),
+	};
+}
+
+void run_options_announce(struct cli *cli, const struct session_config *config, const struct session *session)
+{
+	char line[512];
+	const struct tare_target *targets;
+	size_t count = session_targets(session, &targets);
+	session_describe(config, line, sizeof line);
+	fprintf(cli->note, "%s\n", line);
+	for (size_t i = 0; i < count; i++)
+		if (!strstr(targets[i].url, targets[i].address))
+			fprintf(cli->note, "%s is %s\n", targets[i].url, targets[i].address);
+	if (session_tick_note(config, clock_tick_ns(), line, sizeof line))
+		fprintf(cli->note, "note: %s\n", line);
+	fflush(cli->note);
+}

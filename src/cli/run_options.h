@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What every command that measures can be told about its requests, and how that becomes a session. */
+#pragma once
+#include "cli/cli.h"
+#include "session/session.h"
+
+struct run_options {
+	int64_t every_ns, jitter_ns, timeout_ns, for_ns, rate_ns;
+	uint64_t count, warmup, size, fifo, seed;
+	struct option_cpus cpus;
+	bool spin, quiet, ipv4, ipv6;
+	int stamps, on_late;
+	const char *output, *inject;
+};
+
+extern const struct option_choice run_stamps_choices[], run_late_choices[];
+
+/* Rows of an option table whose configuration has a `struct run_options run`. */
+#define RUN_AT(config, member) OPTION_AT(config, run.member)
+#define RUN_OPTIONS(config) \
+	{"every", 'i', OPTION_DURATION, "TIME", "1ms", "time between requests to one target", RUN_AT(config, every_ns), 100, 3600e9, NULL}, \
+	{"rate", 0, OPTION_RATE, "RATE", NULL, "the same as a rate, as 50k/s", RUN_AT(config, rate_ns), 100, 3600e9, NULL}, \
+	{"count", 'c', OPTION_COUNT, "N", "10000", "requests per round and target, beside the warm-up", RUN_AT(config, count), 1, 1e12, NULL}, \
+	{"for", 0, OPTION_DURATION, "TIME", NULL, "length of a round instead of a count", RUN_AT(config, for_ns), 1, 365.0 * 86400e9, NULL}, \
+	{"warmup", 0, OPTION_COUNT, "N", "2", "first requests of a round kept apart", RUN_AT(config, warmup), 0, 1e6, NULL}, \
+	{"timeout", 0, OPTION_DURATION, "TIME", "1s", "later answers are overdue, missing ones lost", RUN_AT(config, timeout_ns), 1000, 3600e9, NULL}, \
+	{"size", 's', OPTION_SIZE, "BYTES", NULL, "payload behind the IP and UDP or ICMP headers; 64, or what the kind needs", RUN_AT(config, size), 1, 65507, NULL}, \
+	{"cpu", 0, OPTION_CPUS, "CPU", NULL, "where the measuring thread runs", RUN_AT(config, cpus), 0, 0, NULL}, \
+	{"spin", 0, OPTION_FLAG, NULL, NULL, "wait by looking, not by sleeping", RUN_AT(config, spin), 0, 0, NULL}, \
+	{"fifo", 0, OPTION_COUNT, "PRIO", NULL, "real-time priority of the measuring thread", RUN_AT(config, fifo), 1, 99, NULL}, \
+	{"stamps", 0, OPTION_CHOICE, "LEVEL", "kernel", "highest level of time stamps asked for", RUN_AT(config, stamps), 0, 0, run_stamps_choices}, \
+	{"on-late", 0, OPTION_CHOICE, "POLICY", "send", "what becomes of a slot that was missed", RUN_AT(config, on_late), 0, 0, run_late_choices}, \
+	{"jitter", 0, OPTION_DURATION, "TIME", NULL, "moves each due time by up to this much either way", RUN_AT(config, jitter_ns), 0, 3600e9, NULL}, \
+	{"seed", 0, OPTION_COUNT, "N", NULL, "of phase and jitter; drawn and recorded otherwise", RUN_AT(config, seed), 1, 9.2e18, NULL}, \
+	{"inject", 0, OPTION_TEXT, "FAULTS", NULL, "hold the sender up on purpose, as 'delay 2ms every 1000, stop 50ms at 3000'", RUN_AT(config, inject), 0, 0, NULL}, \
+	{"ipv4", '4', OPTION_FLAG, NULL, NULL, "resolve names to IPv4 only", RUN_AT(config, ipv4), 0, 0, NULL}, \
+	{"ipv6", '6', OPTION_FLAG, NULL, NULL, "resolve names to IPv6 only", RUN_AT(config, ipv6), 0, 0, NULL}, \
+	{"output", 'o', OPTION_TEXT, "FILE", NULL, "recording to make; without it nothing is kept", RUN_AT(config, output), 0, 0, NULL}, \
+	{"quiet", 'q', OPTION_FLAG, NULL, NULL, "no progress and no plan", RUN_AT(config, quiet), 0, 0, NULL}
+
+int run_options_check(struct cli *cli, const struct run_options *options, struct tare_err *err) TARE_MUST_USE;
+/* One round without a label; the rest is the caller's. urls are borrowed. */
+struct session_config run_options_session(const struct run_options *options, char **urls, size_t url_count);
+/* Settings as the recording notes them; the array is the caller's to free. */
+size_t run_options_settings(const struct option_set *set, struct tare_setting **ret_settings);
+/* As it was typed, joined by blanks; free() it. */
+char *run_options_command_line(const struct cli *cli);
+/* The plan of a round, addresses and what the grid meets, on cli->note. */
+void run_options_announce(struct cli *cli, const struct session_config *config, const struct session *session);
