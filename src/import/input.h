@@ -5,9 +5,8 @@
  * learn what they hold. What comes from a pipe is kept in a nameless temporary
  * file for that.
  *
- * Read, not mapped: for a million packets (120 MB in the page cache) reading into
- * a block that stays in the second-level cache took 21 ms and mapping 24 ms, and
- * a mapped file that another process cuts short ends ours with SIGBUS.
+ * Read, not mapped: a mapped file that another process cuts short ends ours with
+ * SIGBUS.
  *
  * Packed input may grow without limit, but not out of proportion: beyond 1 GiB
  * it must not exceed 500 times what was read, else it is refused as a bomb. A

@@ -5,6 +5,7 @@
  * figures.
  */
 #include "capture_read.h"
+#include "import/capture/series.h"
 
 static void test_echo(void)
 {
@@ -334,6 +335,46 @@ static void test_services(void)
 	mk_file_end(&file);
 }
 
+/* More samples than are kept in memory: none is lost on the way into the file. */
+static void test_many(void)
+{
+	enum { COUNT = 1300000 };
+	const struct match_rules rules = {.timeout_ns = 1000000, .copy_ns = 1000};
+	struct match *match = NULL;
+	struct series series = {0};
+	struct tare_err err = {0};
+	const struct capture_time base = {1700000000, 0};
+	bool fine = match_open(&rules, &match, &err) == 0;
+	for (uint64_t i = 0; i < COUNT && fine; i++) {
+		struct match_packet packet = {.key = {i * 0x9e3779b97f4a7c15, ~i},
+			.time = capture_time_add_ps(base, (int64_t)i * 2000000),
+			.number = 2 * i + 1};
+		fine = match_request(match, &packet, &err) == 0;
+		packet.time = capture_time_add_ps(packet.time, 1000000 + (int64_t)(i % 1000) * 1000);
+		packet.number++;
+		if (i % 1000 != 7)
+			match_reply(match, &packet);
+		if (i % 4096 == 0)
+			fine = series_take(&series, match, base, &err) == 0 && fine;
+	}
+	match_finish(match);
+	fine = fine && series_take(&series, match, base, &err) == 0;
+	size_t right = 0;
+	for (size_t i = 0; i < series.count; i++) {
+		int64_t begin = series_from_ns(&series)[i], behind = series_to_ns(&series)[i];
+		right += begin == (int64_t)i * 2000 &&
+			 behind == (i % 1000 == 7 ? TARE_NO_TIME : begin + 1000 + (int64_t)(i % 1000));
+	}
+	OK(fine, "1.3 million requests: %s", err.text);
+	IS_I64(series.count, COUNT, "come out, in order");
+	IS_I64(right, COUNT, "with their times");
+	OK(match_counts(match)->in_flight_most < 4096,
+		"%" PRIu64 " at most were in flight, a lost one holding up those behind it",
+		match_counts(match)->in_flight_most);
+	series_end(&series);
+	match_free(match);
+}
+
 static void test_usage(void)
 {
 	struct mk_file file = {0};
@@ -377,6 +418,7 @@ int main(void)
 	test_no_clock();
 	test_bad_times();
 	test_services();
+	test_many();
 	test_usage();
 	return tap_done();
 }

@@ -85,10 +85,16 @@ static struct hash flow_of(const struct pairing *pairing, const struct layers *l
 	return hash;
 }
 
-/* Cheap, for copies within one flow and key: what a second packet would hardly share. */
-static uint64_t copy_identity(const struct layers *layers)
+/*
+ * Cheap, for copies within one flow and key: what a second packet would hardly share. Where the capture itself
+ * numbers packets, two with one number are one packet seen at two interfaces.
+ */
+static uint64_t copy_identity(const struct feed_packet *packet)
 {
+	const struct layers *layers = &packet->layers;
 	uint64_t tail = 0;
+	if (packet->frame.packet_id)
+		return hash_fold(packet->frame.packet_id ^ 0xa0761d6478bd642f, 0x9e3779b97f4a7c15);
 	if (layers->payload_captured >= sizeof(tail))
 		memcpy(&tail, layers->payload + layers->payload_captured - sizeof(tail), sizeof(tail));
 	return hash_fold((uint64_t)layers->ip_id << 32 | layers->payload_bytes,
@@ -247,7 +253,7 @@ int pairing_add(struct pairing *pairing, const struct feed_packet *from, struct 
 	if (request && !pairing->counts.payload_bytes)
 		pairing->counts.payload_bytes = layers->payload_bytes;
 	struct match_packet packet = {
-		.time = from->time, .number = from->frame.number, .identity = copy_identity(layers)};
+		.time = from->time, .number = from->frame.number, .identity = copy_identity(from)};
 	packet.key = flow_of(pairing, layers, request);
 	enum key_result result = key_add(&pairing->rules.key, layers, request, &packet.key);
 	pairing->counts.not_captured += result == KEY_NOT_CAPTURED;

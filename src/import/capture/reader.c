@@ -265,13 +265,13 @@ static void fill_record(struct import *import, struct reader *reader, struct rea
 	struct series *series = &part->series;
 	int64_t step_ns = feed_step_ps(reader->feed);
 	step_ns = step_ns > 1000 ? (step_ns + 999) / 1000 : 1;
-	int64_t last_ns = series->count ? series->from_ns[series->count - 1] : 0;
+	int64_t last_ns = series->count ? series_from_ns(series)[series->count - 1] : 0;
 	const struct match_counts *counts = match_counts(part->pairing ? pairing_match(part->pairing) : reader->match);
 	part->round = (struct tare_round){
 		.id = (int64_t)import->round,
 		.number = import->round,
 		.label = "",
-		.first_due_ns = series->count ? series->from_ns[0] : 0,
+		.first_due_ns = series->count ? series_from_ns(series)[0] : 0,
 		.timeout_ns = reader->plan.timeout_ns,
 		.ended_ns = last_ns,
 		.axis_error_ns = reader->plan.taps ? reader->bound_ns : TARE_NO_TIME,
@@ -283,14 +283,14 @@ static void fill_record(struct import *import, struct reader *reader, struct rea
 		.target = &part->target,
 		.round = &part->round,
 		.beside = {.duplicate = counts->duplicates, .reordered = counts->reordered, .foreign = counts->foreign},
-		.series = {.count = series->count, .fate = series->fate, .flags = series->flags},
+		.series = {.count = series->count, .fate = series_fate(series), .flags = series_flags(series)},
 		.resolution_ns = step_ns,
 	};
 	static const uint8_t no_fate;
 	if (!series->count)
 		part->record.series.fate = &no_fate;
-	part->record.series.at_ns[reader_stage(reader, true)] = series->from_ns;
-	part->record.series.at_ns[reader_stage(reader, false)] = series->to_ns;
+	part->record.series.at_ns[reader_stage(reader, true)] = series_from_ns(series);
+	part->record.series.at_ns[reader_stage(reader, false)] = series_to_ns(series);
 }
 
 static int check_part(const struct import *import, const struct reader_part *part, struct tare_err *err)

@@ -25,21 +25,32 @@ static int parse_u32(const char *text, size_t bytes, uint32_t *ret)
 	return 0;
 }
 
+/* What follows `prefix`, or NULL when the text does not begin with it. */
+static const char *behind(const char *text, const char *prefix)
+{
+	size_t bytes = strlen(prefix);
+	return strncmp(text, prefix, bytes) == 0 ? text + bytes : NULL;
+}
+
 /* False when the text is no tap but perhaps a file. */
 static bool parse_tap(const char *text, struct capture_tap *ret)
 {
 	struct capture_tap tap = {0};
-	if (strncmp(text, "interface:", 10) == 0 && text[10] && strlen(text + 10) < sizeof(tap.interface)) {
+	const char *name = behind(text, "interface:"), *port = behind(text, "port:");
+	if (name) {
 		struct text copy = TEXT_IN(tap.interface);
-		text_add(&copy, "%s", text + 10);
+		text_add(&copy, "%s", name);
 		tap.by_interface = true;
-	} else if (strncmp(text, "port:", 5) == 0) {
-		const char *slash = strchr(text + 5, '/');
-		const char *port = slash ? slash + 1 : text + 5;
+		if (!*name || copy.cut)
+			return false;
+	} else if (port) {
+		const char *slash = strchr(port, '/');
 		tap.by_port = true;
 		tap.by_device = slash != NULL;
-		if (parse_u32(port, strlen(port), &tap.port) ||
-			(slash && parse_u32(text + 5, (size_t)(slash - text - 5), &tap.device)))
+		if (slash && parse_u32(port, (size_t)(slash - port), &tap.device))
+			return false;
+		const char *number = slash ? slash + 1 : port;
+		if (parse_u32(number, strlen(number), &tap.port))
 			return false;
 	} else {
 		return false;
