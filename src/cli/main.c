@@ -32,6 +32,7 @@ static const struct command *const commands[] = {
 	&command_compare,
 	&command_verify,
 	&command_inspect,
+	&command_lab,
 	&command_load,
 	NULL,
 };
