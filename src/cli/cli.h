@@ -55,6 +55,7 @@ extern const struct command command_lab;
 extern const struct command command_load;
 extern const struct command command_abba;
 extern const struct command command_calibrate;
+extern const struct command command_noise;
 extern const struct command command_compare;
 extern const struct command command_verify;
 extern const struct command command_inspect;

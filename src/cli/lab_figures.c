@@ -60,6 +60,8 @@ int lab_average(struct lab *lab, struct tare_err *err)
 		fprintf(lab->cli->out, "%-16s %9s %9s %9s %9s\n", i ? "1 in 1000 held" : "undisturbed", lab_us(f->rtt_p50, cell[0]),
 			lab_us(f->rtt_mean, cell[1]), lab_us(f->rtt_p99, cell[2]), lab_us(f->rtt_max, cell[3]));
 	}
+	if (held.rtt_mean <= still.rtt_mean)
+		lab_say(lab, "This host held requests up by itself, and more than was done on purpose: a quieter one shows it better.");
 	lab_say(lab, "One request in a thousand was held for 4 ms, and a few behind it waited: the median moved by %s µs, the mean by %s.",
 		lab_us(fabs(held.rtt_p50 - still.rtt_p50), cell[0]), lab_us(held.rtt_mean - still.rtt_mean, cell[1]));
 	lab_say(lab, "A mean of %s µs describes no request at all: neither the ordinary ones at %s nor the slow ones at %s.",

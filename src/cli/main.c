@@ -34,6 +34,7 @@ static const struct command *const commands[] = {
 	&command_inspect,
 	&command_lab,
 	&command_load,
+	&command_noise,
 	NULL,
 };
 
