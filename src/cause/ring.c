@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -56,13 +57,13 @@ static int open_event(struct ring *ring, struct perf_event_attr *attr, const str
 
 static int fail_open(int why, const struct ring_plan *plan, struct tare_err *err)
 {
-	if (why == EACCES || why == EPERM)
-		return tare_fail_errno(err, why,
-			"cannot watch %s\n  needs CAP_PERFMON, or: sudo sysctl -w kernel.perf_event_paranoid=%d",
-			plan->pid < 0 ? "who runs on a CPU" : "the scheduler's view of the measuring thread",
+	bool refused = why == EACCES || why == EPERM;
+	char remedy[120] = "";
+	if (refused)
+		snprintf(remedy, sizeof remedy, "\n  needs CAP_PERFMON, or: sudo sysctl -w kernel.perf_event_paranoid=%d",
 			plan->pid < 0 ? 0 : 2);
-	return tare_fail_errno(err, why, "cannot watch %s (perf_event_open)",
-		plan->pid < 0 ? "who runs on a CPU" : "the scheduler's view of the measuring thread");
+	return tare_fail(err, refused ? TARE_E_PERMISSION : TARE_E_UNSUPPORTED, "cannot watch %s: %s%s",
+		plan->pid < 0 ? "who runs on a CPU" : "the scheduler's view of a thread", strerror(why), remedy);
 }
 
 int ring_open(const struct ring_plan *plan, struct ring *ret_ring, struct tare_err *err)

@@ -13,7 +13,7 @@
 #include "cause/explain.h"
 #include "clock/cpu.h"
 
-enum { RECENT = 128 };
+enum { RECENT = 256 };
 /* Shorter requests are not late, whatever is usual. */
 #define LATE_LEAST_NS ((int64_t)5000)
 
