@@ -253,7 +253,7 @@ int lab_run(const struct lab *lab, const struct session_config *config, struct l
 	struct session *session = NULL;
 	struct collector collector = {ret_figures, targets};
 	struct session_events events = {.round = collect, .context = &collector};
-	enum session_end end = SESSION_COMPLETE;
+	enum session_ending end = SESSION_COMPLETE;
 	(void)lab;
 	if (session_open(config, &session, err) < 0)
 		return -1;
