@@ -15,6 +15,7 @@
 
 #include "base/text.h"
 #include "clock/cpu.h"
+#include "session/placement.h"
 #include "session/private.h"
 #include "session/why.h"
 
@@ -157,6 +158,10 @@ static int open_recording(struct session *session, struct tare_err *err)
 		    config->settings, config->setting_count, err) < 0)
 		return -1;
 	if (session_around_begin(session, err) < 0)
+		return -1;
+	struct tare_fact placed[PLACEMENT_FACTS];
+	size_t placed_count = placement_facts(session, placed);
+	if (tare_writer_facts(session->writer, session->run.id, 0, placed, placed_count, err) < 0)
 		return -1;
 	return writer_start(&session->writing, session->writer, err);
 }

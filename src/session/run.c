@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "session/placement.h"
 #include "session/private.h"
 #include "session/why.h"
 
@@ -231,7 +232,10 @@ static int run_rounds(struct session *session, const struct session_events *even
 
 static int note_end(struct session *session, enum tare_run_status status, struct tare_err *err)
 {
-	if (session_around_end(session, err) < 0 ||
+	struct tare_fact facts[WHY_FACTS];
+	size_t count = why_facts(session, facts);
+	if (tare_writer_facts(session->writer, session->run.id, 0, facts, count, err) < 0 ||
+		session_around_end(session, err) < 0 ||
 		tare_writer_end_run(session->writer, session->run.id, status, err) < 0)
 		return -1;
 	return tare_writer_close(&session->writer, err);
@@ -267,7 +271,10 @@ int session_run(struct session *session, const struct session_events *events, en
 	struct tare_err *err)
 {
 	bool interrupted = false;
+	char shared[300];
 	struct tare_err failure = {0}, closing = {0};
+	if (events->note && placement_shared(session, shared, sizeof shared))
+		events->note(events->context, shared);
 	int ran = run_rounds(session, events, &interrupted, &failure);
 	enum tare_run_status status =
 		ran < 0 ? TARE_RUN_FAILED : interrupted ? TARE_RUN_INTERRUPTED : TARE_RUN_FINISHED;

@@ -251,3 +251,28 @@ int why_explain(struct session *session, struct writer_job *job, struct tare_err
 			return -1;
 	return keep_shared(job, e, err);
 }
+
+size_t why_facts(struct session *session, struct tare_fact *ret_facts)
+{
+	const struct watch *watch = session->watch;
+	char watched[64] = "nothing", cost[32], lost[32];
+	size_t count = 0;
+	if (watch) {
+		struct text text = TEXT_IN(watched);
+		text_add(&text, "%s%s%s%s", watch_has_thread(watch) ? "thread" : "nothing", watch_has_cpus(watch) ? ",cpus" : "",
+			watch_has_interrupts(watch) ? ",interrupts" : "", watch_has_softirqs(watch) ? ",softirqs" : "");
+	}
+	ret_facts[count++] = (struct tare_fact){"local", "end", "why.watched", arena_text(session->names, watched)};
+	if (watch && session->watch_cost_ns != TARE_NO_TIME) {
+		snprintf(cost, sizeof cost, "%lld", (long long)session->watch_cost_ns);
+		ret_facts[count++] = (struct tare_fact){"local", "end", "why.switch_cost_ns", arena_text(session->names, cost)};
+	}
+	if (watch && watch_missing(watch)[0])
+		ret_facts[count++] =
+			(struct tare_fact){"local", "end", "why.missing", arena_text(session->names, watch_missing(watch))};
+	if (watch) {
+		snprintf(lost, sizeof lost, "%llu", (unsigned long long)watch_lost(watch));
+		ret_facts[count++] = (struct tare_fact){"local", "end", "why.records_lost", arena_text(session->names, lost)};
+	}
+	return count;
+}
