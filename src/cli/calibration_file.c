@@ -13,7 +13,10 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "cli/cli.h"
 #include "cli/trial_set.h"
+#include "host/host.h"
+#include "tare/recording.h"
 
 struct calibration_file {
 	struct tare_trials *rounds, *instrument;
@@ -90,6 +93,41 @@ static void say_age(const struct calibration_file *file, const char *path, const
 		text_add(&text, ", of another host: spreads of a host are its own");
 }
 
+/* The hash of the settings that the last run was made under; false when it has none. */
+static bool recorded_hash(struct tare_recording *recording, const char *host, char *hash, size_t room)
+{
+	const struct tare_run *runs;
+	const struct tare_fact *facts;
+	size_t count, found = 0, run_count = tare_recording_runs(recording, &runs);
+	for (size_t i = 0; i < run_count; i++) {
+		if (strcmp(runs[i].host ? runs[i].host : "", host) != 0 ||
+			tare_recording_facts(recording, runs[i].id, 0, &facts, &count, NULL) < 0)
+			continue;
+		for (size_t k = 0; k < count; k++)
+			if (facts[k].key && facts[k].value && strcmp(facts[k].key, "snapshot.hash") == 0)
+				found += snprintf(hash, room, "%s", facts[k].value) > 0;
+	}
+	return found > 0;
+}
+
+/* Limits outlive the settings they were made under: told when this host's are no longer the same. */
+static void say_settings(const char *path, char *note, size_t room)
+{
+	struct host_question question = {.tool = cli_version()};
+	struct tare_recording *recording = NULL;
+	struct host_snapshot *snapshot = NULL;
+	char hash[HOST_HASH_BYTES];
+	struct text text = {.bytes = note, .used = strlen(note), .room = room};
+	if (tare_recording_open(path, true, &recording, NULL) < 0)
+		return;
+	if (host_read(&question, &snapshot, NULL) == 0 && snapshot->header.host &&
+		recorded_hash(recording, snapshot->header.host, hash, sizeof hash) &&
+		strcmp(hash, snapshot->header.hash) != 0)
+		text_add(&text, "; settings of this host have changed since: calibrate again");
+	host_snapshot_free(snapshot);
+	tare_recording_free(recording);
+}
+
 int calibration_file_open(const char *path, const struct tare_rules *rules, const struct tare_figure *figures,
 	size_t figure_count, const struct tare_trial *like, struct calibration_file **ret_file, char *ret_note,
 	size_t note_room, struct tare_err *err)
@@ -111,6 +149,7 @@ int calibration_file_open(const char *path, const struct tare_rules *rules, cons
 		return -1;
 	}
 	say_age(file, path, like, ret_note, note_room);
+	say_settings(path, ret_note, note_room);
 	*ret_file = file;
 	return 0;
 }

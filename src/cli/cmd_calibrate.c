@@ -16,6 +16,8 @@
 #include "cli/live_trials.h"
 #include "cli/null_tally.h"
 #include "cli/verdict_options.h"
+#include "host/host.h"
+#include "host/record.h"
 #include "report/calibration_view.h"
 #include "tare/plan.h"
 
@@ -54,14 +56,35 @@ static int check(struct cli *cli, const struct calibrate_config *config, int tar
 
 /* ---- measuring ---- */
 
+/* The hash of this host's settings, by which a later user of the calibration sees that they have changed. */
+static int note_settings(struct tare_writer *writer, int64_t run, struct tare_err *err)
+{
+	struct host_question question = {.tool = cli_version()};
+	struct host_snapshot *snapshot = NULL;
+	struct arena *arena = NULL;
+	const struct tare_fact *rows = NULL;
+	if (host_read(&question, &snapshot, err) < 0)
+		return -1;
+	int status = arena_open(1 << 20, 0, &arena, err);
+	if (status == 0) {
+		size_t count = host_record_changes(NULL, snapshot, arena, "local", "start", &rows);
+		status = rows ? tare_writer_facts(writer, run, 0, rows, count, err) : 0;
+		arena_free(arena);
+	}
+	host_snapshot_free(snapshot);
+	return status;
+}
+
 static int measure_rounds(struct live_trials *live, struct session *session, uint64_t rounds, const char *label,
 	bool *ret_interrupted, struct tare_err *err)
 {
 	struct session_events events = live_trials_events(live);
 	struct tare_writer *writer;
 	struct tare_plan plan = {.kind = "calibrate", .settle_ns = TARE_NO_TIME};
-	if (session_writer(session, &writer, err) < 0 ||
-		(writer && tare_writer_plan(writer, session_run_of(session)->id, &plan, err) < 0))
+	if (session_writer(session, &writer, err) < 0)
+		return -1;
+	if (writer && (tare_writer_plan(writer, session_run_of(session)->id, &plan, err) < 0 ||
+			      note_settings(writer, session_run_of(session)->id, err) < 0))
 		return -1;
 	for (uint64_t i = 0; i < rounds && !*ret_interrupted; i++) {
 		live->position = (uint32_t)i + 1;
