@@ -46,7 +46,8 @@ enum tare_stage {
 /*
  * X(id, name, from, to, help): named differences between stages. `path` is the
  * one that is not a plain difference: wire (or stack, where the cards do not
- * stamp) minus residence. `gap` is the time since the previous request left;
+ * stamp) minus residence. The phases of http are told by who carries the request
+ * out and exist only as given spans. `gap` is the time since the previous request left;
  * only sources without a schedule of their own have it.
  */
 #define TARE_SPANS(X)                                                                            \
@@ -64,6 +65,11 @@ enum tare_stage {
 	X(PEER_WAKE, "peer_wake", PEER_RX, PEER_USER, "peer's kernel to peer's process")         \
 	X(SERVICE, "service", PEER_USER, PEER_TX, "peer's process: seen to answered")            \
 	X(WAKE, "wake", KERNEL_RX, USER_RX, "kernel to our receive call")                        \
+	X(RESOLVE, "resolve", USER_TX, USER_TX, "http: name resolved, of requests with a connection of their own") \
+	X(CONNECT, "connect", USER_TX, USER_TX, "http: then TCP connection established")          \
+	X(TLS, "tls", USER_TX, USER_TX, "http: then TLS agreed")                                 \
+	X(FIRST_BYTE, "first_byte", USER_TX, USER_TX, "http: request sent to first byte of the answer") \
+	X(BODY, "body", USER_TX, USER_TX, "http: first byte to last")                            \
 	X(GAP, "gap", USER_TX, USER_TX, "time since the previous request left")
 
 enum tare_span {
@@ -79,7 +85,7 @@ enum tare_fate {
 	TARE_ANSWERED,
 	TARE_OVERDUE,  /* answered after the timeout; its times are kept and counted */
 	TARE_LOST,     /* no answer within the timeout */
-	TARE_ERROR,    /* sent, then refused by the network; the reason is an errno */
+	TARE_ERROR,    /* sent, then refused by the network or answered otherwise than expected; see tare_reason_text */
 	TARE_NOT_SENT, /* the kernel did not accept it, or the slot was skipped */
 	TARE_FATE_COUNT
 };
@@ -116,8 +122,26 @@ struct tare_series {
 	const int16_t *cpu[TARE_CPU_PLACES];
 	const uint8_t *fate;    /* enum tare_fate; never NULL */
 	const uint16_t *flags;  /* enum tare_flag; NULL means all zero */
-	const uint16_t *reason; /* errno of ERROR and NOT_SENT; NULL means all zero */
+	const uint16_t *reason; /* of ERROR and NOT_SENT: errno, or enum tare_reason_code; NULL means all zero */
 };
+
+/*
+ * Reasons that are no errno: an answer did come, with its time kept in the sample, but was not the one expected.
+ * DNS adds the rcode, HTTP the status, CURL the CURLcode of a transfer that failed without a status.
+ */
+enum tare_reason_code {
+	TARE_REASON_UNEXPECTED = 1000,
+	TARE_REASON_BODY = 1001,
+	TARE_REASON_DNS = 1100,
+	TARE_REASON_HTTP = 2000,
+	TARE_REASON_CURL = 3000,
+};
+/* True where an answer came: from TARE_REASON_UNEXPECTED on. */
+TARE_API bool tare_reason_answered(uint16_t reason);
+/* "Connection refused", "SERVFAIL", "HTTP status 503"; never empty. 48 bytes of room always do. */
+TARE_API void tare_reason_text(uint16_t reason, char *buffer, size_t room);
+/* "ECONNREFUSED", "SERVFAIL", "HTTP 503", "UNEXPECTED"; "" for 0 and for what has no name. 32 bytes always do. */
+TARE_API void tare_reason_name(uint16_t reason, char *buffer, size_t room);
 
 /* Names and help as in the lists above; "unknown" for a value outside of them. Never NULL, never to be freed. */
 TARE_API const char *tare_stage_name(enum tare_stage stage);

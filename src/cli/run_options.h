@@ -10,7 +10,9 @@ struct run_options {
 	struct option_cpus cpus;
 	bool spin, quiet, ipv4, ipv6;
 	int stamps, on_late;
-	const char *output, *inject;
+	const char *output, *inject, *send, *expect, *expect_regex, *ca;
+	uint64_t expect_bytes, expect_status;
+	bool fresh, insecure;
 };
 
 extern const struct option_choice run_stamps_choices[], run_late_choices[];
@@ -25,6 +27,14 @@ extern const struct option_choice run_stamps_choices[], run_late_choices[];
 	{"warmup", 0, OPTION_COUNT, "N", "2", "first requests of a round kept apart", RUN_AT(config, warmup), 0, 1e6, NULL}, \
 	{"timeout", 0, OPTION_DURATION, "TIME", "1s", "later answers are overdue, missing ones lost", RUN_AT(config, timeout_ns), 1000, 3600e9, NULL}, \
 	{"size", 's', OPTION_SIZE, "BYTES", NULL, "payload behind the IP and UDP or ICMP headers; 64, or what the kind needs", RUN_AT(config, size), 1, 65507, NULL}, \
+	{"send", 0, OPTION_TEXT, "TEXT", NULL, "tcp: what to ask a service, as 'PING\\r\\n'", RUN_AT(config, send), 0, 0, NULL}, \
+	{"expect", 0, OPTION_TEXT, "TEXT", NULL, "how its reply must begin, as '+PONG'; http: what the body must hold", RUN_AT(config, expect), 0, 0, NULL}, \
+	{"expect-regex", 0, OPTION_TEXT, "RE", NULL, "what it must match (POSIX extended)", RUN_AT(config, expect_regex), 0, 0, NULL}, \
+	{"expect-bytes", 0, OPTION_SIZE, "BYTES", NULL, "tcp: length of each reply; else it ends with the line", RUN_AT(config, expect_bytes), 1, 65536, NULL}, \
+	{"expect-status", 0, OPTION_COUNT, "STATUS", NULL, "http: the status expected; 200 to 399 unless given", RUN_AT(config, expect_status), 100, 999, NULL}, \
+	{"fresh", 0, OPTION_FLAG, NULL, NULL, "http: a new connection for every request", RUN_AT(config, fresh), 0, 0, NULL}, \
+	{"insecure", 0, OPTION_FLAG, NULL, NULL, "https: do not check the server's certificate", RUN_AT(config, insecure), 0, 0, NULL}, \
+	{"ca", 0, OPTION_TEXT, "FILE", NULL, "https: certificates to trust instead of the system's", RUN_AT(config, ca), 0, 0, NULL}, \
 	{"cpu", 0, OPTION_CPUS, "CPU", NULL, "where the measuring thread runs", RUN_AT(config, cpus), 0, 0, NULL}, \
 	{"spin", 0, OPTION_FLAG, NULL, NULL, "wait by looking, not by sleeping", RUN_AT(config, spin), 0, 0, NULL}, \
 	{"fifo", 0, OPTION_COUNT, "PRIO", NULL, "real-time priority of the measuring thread", RUN_AT(config, fifo), 1, 99, NULL}, \

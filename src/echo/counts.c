@@ -22,7 +22,7 @@ static struct cell count_of(const void *record, const struct column *column)
 
 const struct column echo_columns[] = {
 	{.name = "listener", .heading = "listener", .help = "what was listened on", .get = listener_of},
-	COUNT(requests, "requests", "datagrams received"),
+	COUNT(requests, "requests", "datagrams received; tcp: reads that brought bytes"),
 	COUNT(replies, "replies", "of these, answered"),
 	COUNT(too_short, "too short", "stamp: under 44 octets, or under 14 with --light"),
 	COUNT(refused, "refused", "source not allowed, or its port one that reflects"),

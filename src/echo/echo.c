@@ -144,6 +144,7 @@ static int open_listeners(struct echo *echo, const struct echo_config *config, s
 static int take_worker(struct echo *echo, const struct echo_config *config, struct worker *worker, struct tare_err *err)
 {
 	worker->echo = echo;
+	worker->server.spin = echo->spin;
 	worker->server.rules = echo->rules;
 	worker->server.packet = ARENA_ARRAY(echo->arena, uint8_t, SERVE_ROOM);
 	worker->listeners = ARENA_ARRAY(echo->arena, struct listener *, config->url_count);

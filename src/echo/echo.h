@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The responder: plain echo (udp://) and STAMP reflector (stamp://) on any number
+ * The responder: plain echo (udp://, tcp://) and STAMP reflector (stamp://) on any number
  * of listeners, one thread per CPU. It never answers with more octets than it
  * was sent (44 at least for STAMP peers that are allowed it), and not at all to
  * source ports behind which another reflector would answer back.
@@ -44,7 +44,7 @@ struct echo_config {
 /* What happened on one listener. */
 struct echo_counts {
 	const char *listener; /* its URL with the address in numbers, owned by the echo */
-	uint64_t requests;    /* datagrams received */
+	uint64_t requests;    /* datagrams received; tcp: reads that brought bytes */
 	uint64_t replies;     /* of these, answered */
 	uint64_t too_short;   /* stamp: under 44 octets, or under 14 with light */
 	uint64_t refused;     /* source not allowed, or its port one that reflects */

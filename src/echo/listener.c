@@ -14,24 +14,29 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "echo/stream.h"
 
 enum { BUFFER_BYTES = 4 << 20 };
 
 static int read_url(struct listener *listener, const char *text, struct net_url *ret_url, struct tare_err *err)
 {
-	static const char *const schemes[] = {"udp", "stamp", NULL};
+	static const char *const schemes[] = {"udp", "stamp", "tcp", NULL};
 	struct net_url url;
 	if (net_url_parse(text, &url, err) < 0)
 		return -1;
+	if (url.path[0])
+		return tare_fail(err, TARE_E_USAGE, "'%.200s' has something behind host and port: '%.100s'", text, url.path);
 	if (strcmp(url.scheme, "stamp") == 0) {
 		listener->kind = LISTENER_STAMP;
 		if (url.port < 0)
 			url.port = STAMP_PORT;
 	} else if (strcmp(url.scheme, "udp") == 0) {
 		listener->kind = LISTENER_UDP;
+	} else if (strcmp(url.scheme, "tcp") == 0) {
+		listener->kind = LISTENER_TCP;
 	} else {
 		const char *near = nearest_word(url.scheme, schemes);
-		return tare_fail(err, TARE_E_USAGE, "cannot answer %s://: the kinds are udp:// and stamp://%s%s%s",
+		return tare_fail(err, TARE_E_USAGE, "cannot answer %s://: the kinds are udp://, stamp:// and tcp://%s%s%s",
 			url.scheme, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	if (url.port < 0)
@@ -64,7 +69,7 @@ static int fail_bind(const struct listener *listener, int why, struct tare_err *
 	tare_fail_errno(&told, why, "cannot listen on %s", listener->url);
 	text.used = strlen(told.text);
 	if (why == EADDRINUSE)
-		text_add(&text, "\n  another program has the port; 'ss -lunp sport = :%u' tells which", listener->port);
+		text_add(&text, "\n  another program has the port; 'ss -l%cnp sport = :%u' tells which", listener->kind == LISTENER_TCP ? 't' : 'u', listener->port);
 	else if (why == EADDRNOTAVAIL)
 		text_add(&text, "\n  no interface of this host has that address");
 	else if (why == EACCES)
@@ -111,20 +116,27 @@ int listener_open(struct listener *listener, const char *text, struct tare_err *
 	if (is_multicast(&listener->address))
 		return tare_fail(err, TARE_E_USAGE, "cannot listen on %s: every member of the group would answer",
 			listener->url);
-	listener->fd = socket(listener->address.storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool stream = listener->kind == LISTENER_TCP;
+	listener->fd = socket(listener->address.storage.ss_family, (stream ? SOCK_STREAM | SOCK_NONBLOCK : SOCK_DGRAM) | SOCK_CLOEXEC, 0);
 	if (listener->fd < 0)
 		return tare_fail_errno(err, errno, "cannot open a socket for %s", listener->url);
 	/* else [::] would take IPv4 as well and stand in the way of 0.0.0.0 */
 	if (v6 && set_int(listener, SOL_IPV6, IPV6_V6ONLY, 1) < 0)
 		return tare_fail_errno(err, errno, "cannot keep %s to IPv6", listener->url);
+	/* connections of one before us may still be in TIME_WAIT; a second listener is refused all the same */
+	if (stream && set_int(listener, SOL_SOCKET, SO_REUSEADDR, 1) < 0)
+		return tare_fail_errno(err, errno, "cannot take the port of %s", listener->url);
 	if (bind(listener->fd, (const struct sockaddr *)&listener->address.storage, listener->address.length) < 0)
 		return fail_bind(listener, errno, err);
+	if (stream)
+		return stream_open(listener, err);
 	net_buffers(listener->fd, BUFFER_BYTES);
 	return ask_control(listener, v6, err);
 }
 
 void listener_close(struct listener *listener)
 {
+	stream_close(listener);
 	if (listener->fd >= 0)
 		close(listener->fd);
 	listener->fd = -1;
@@ -132,6 +144,10 @@ void listener_close(struct listener *listener)
 
 void listener_wake(const struct listener *listener)
 {
+	if (listener->kind == LISTENER_TCP) {
+		stream_wake(listener);
+		return;
+	}
 	/* says ENOTCONN, as the socket has no peer, but marks it as ended for receivers all the same */
 	shutdown(listener->fd, SHUT_RD);
 }
@@ -139,6 +155,8 @@ void listener_wake(const struct listener *listener)
 uint64_t listener_overrun(const struct listener *listener)
 {
 	uint32_t words[SK_MEMINFO_VARS] = {0};
+	if (listener->kind == LISTENER_TCP)
+		return 0;
 	socklen_t length = sizeof words;
 	if (getsockopt(listener->fd, SOL_SOCKET, SO_MEMINFO, words, &length) < 0 || length < sizeof words)
 		return 0;

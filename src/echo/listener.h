@@ -7,7 +7,7 @@
 #include "echo/echo.h"
 #include "net/net.h"
 
-enum listener_kind { LISTENER_UDP, LISTENER_STAMP };
+enum listener_kind { LISTENER_UDP, LISTENER_STAMP, LISTENER_TCP };
 
 /* Written by the one thread that serves the listener, read by anyone: no lock, no locked instruction. */
 typedef _Atomic uint64_t listener_count;
@@ -28,6 +28,7 @@ struct listener {
 	uint16_t port;
 	struct net_address address;
 	char url[112];
+	struct stream *stream;  /* of tcp://, stream.h */
 	/* counts on a cache line of their own */
 	_Alignas(64) listener_count requests, replies, too_short, refused, limited, send_errors, foreign;
 };

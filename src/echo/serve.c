@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "clock/cpu.h"
+#include "echo/stream.h"
 #include "net/stamps.h"
 
 /* How long a reading of the clock's error is used. Reading it anew costs 1 µs, behind a reply. */
@@ -210,6 +211,8 @@ static int serve_full(struct server *server, struct listener *listener, int rece
 
 int serve_one(struct server *server, struct listener *listener, int receive_flags)
 {
+	if (listener->kind == LISTENER_TCP)
+		return stream_serve(server, listener, receive_flags);
 	if (listener->kind == LISTENER_UDP && !listener->wildcard)
 		return serve_plain(server, listener, receive_flags);
 	return serve_full(server, listener, receive_flags);

@@ -15,6 +15,7 @@ struct server {
 	struct account *account;    /* explains late replies; NULL: not asked */
 	struct disturb *disturb;    /* faults on purpose; NULL: none */
 	uint8_t *packet;            /* SERVE_ROOM octets */
+	bool spin;
 	clock_real kernel_rx, user_rx; /* of the request in hands */
 	uint16_t error_estimate;
 	int64_t estimate_until_ns;  /* CLOCK_REALTIME */

@@ -63,6 +63,18 @@ static int64_t path_of(const struct tare_series *series, size_t i)
 	return difference(outside, tare_span_of(series, TARE_SPAN_RESIDENCE, i));
 }
 
+/* Spans that no two stages make up: what is not given was not observed. */
+static bool is_only_given(enum tare_span span)
+{
+	return span == TARE_SPAN_RESOLVE || span == TARE_SPAN_CONNECT || span == TARE_SPAN_TLS ||
+		span == TARE_SPAN_FIRST_BYTE || span == TARE_SPAN_BODY;
+}
+
+static bool is_plain(enum tare_span span)
+{
+	return span != TARE_SPAN_PATH && span != TARE_SPAN_GAP && !is_only_given(span);
+}
+
 static int64_t gap_of(const struct tare_series *series, size_t i)
 {
 	if (i == 0 || series->at_ns[TARE_STAGE_DUE])
@@ -155,6 +167,8 @@ int64_t tare_span_of(const struct tare_series *series, enum tare_span span, size
 		return path_of(series, i);
 	if (span == TARE_SPAN_GAP)
 		return gap_of(series, i);
+	if (is_only_given(span))
+		return TARE_NO_TIME;
 	return between(series, spans[span].from, spans[span].to, i);
 }
 
@@ -163,7 +177,7 @@ void tare_span_values(
 {
 	const int64_t *from = series->at_ns[spans[span].from], *to = series->at_ns[spans[span].to];
 	const int64_t *given = series->given_ns[span];
-	bool difference_of_two = span != TARE_SPAN_PATH && span != TARE_SPAN_GAP;
+	bool difference_of_two = is_plain(span);
 	if (!given && difference_of_two && from && to) {
 		plain_differences(to + first, from + first, count, ret_values_ns);
 	} else if (given && difference_of_two && !(from && to)) {
@@ -180,7 +194,7 @@ const int64_t *series_block(
 {
 	const int64_t *given = series->given_ns[span];
 	bool alone = !series->at_ns[spans[span].from] || !series->at_ns[spans[span].to];
-	if (given && alone && span != TARE_SPAN_PATH && span != TARE_SPAN_GAP &&
+	if (given && alone && is_plain(span) &&
 		all_answered(series->fate + first, count))
 		return given + first;
 	tare_span_values(series, span, first, count, scratch_ns);
@@ -212,6 +226,8 @@ int tare_response_parts(const struct tare_series *series, size_t i, int64_t ret_
 bool tare_span_exists(const struct tare_series *series, enum tare_span span)
 {
 	const struct span_place *place = &spans[span];
+	if (!series->given_ns[span] && is_only_given(span))
+		return false;
 	if (!series->given_ns[span] && span != TARE_SPAN_PATH &&
 		(!series->at_ns[place->from] || !series->at_ns[place->to]))
 		return false;

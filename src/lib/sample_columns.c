@@ -107,10 +107,9 @@ static struct cell get_reason(const void *record, const struct column *column)
 	uint16_t reason = reasons ? reasons[at->index] : 0;
 	if (reason == 0)
 		return cell_absent(CELL_NOT_APPLICABLE);
-	const char *name = strerrorname_np(reason);
-	if (name)
-		return cell_text(name);
-	snprintf(at->scratch, SAMPLE_SCRATCH_BYTES, "%u", reason);
+	tare_reason_name(reason, at->scratch, SAMPLE_SCRATCH_BYTES);
+	if (!at->scratch[0])
+		snprintf(at->scratch, SAMPLE_SCRATCH_BYTES, "%u", reason);
 	return cell_text(at->scratch);
 }
 

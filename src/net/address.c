@@ -12,8 +12,8 @@
 
 static int fail_url(struct tare_err *err, const char *text, const char *why)
 {
-	return tare_fail(err, TARE_E_USAGE, "'%.200s' %s; a target is SCHEME://HOST[:PORT], as udp://10.0.0.2:7000", text,
-		why);
+	return tare_fail(
+		err, TARE_E_USAGE, "'%.200s' %s; a target is SCHEME://HOST[:PORT], as udp://10.0.0.2:7000", text, why);
 }
 
 static int copy_part(char *into, size_t room, const char *from, size_t length)
@@ -44,8 +44,8 @@ static int parse_port(const char *text, const char *digits, int *ret_port, struc
 }
 
 /* "[v6]:port", "host:port", "host", "v6 without port". Behind the host: NULL or the port's digits. */
-static int split_host(const char *text, const char *rest, struct net_url *url, const char **ret_port,
-	struct tare_err *err)
+static int split_host(
+	const char *text, const char *rest, struct net_url *url, const char **ret_port, struct tare_err *err)
 {
 	const char *end, *colon = strchr(rest, ':');
 	*ret_port = NULL;
@@ -76,13 +76,67 @@ int net_url_parse(const char *text, struct net_url *ret_url, struct tare_err *er
 		return fail_url(err, text, "has no scheme");
 	if (copy_part(url.scheme, sizeof url.scheme, text, (size_t)(separator - text)) < 0)
 		return fail_url(err, text, "has an unknown scheme");
-	if (strpbrk(separator + 3, "/? \t\r\n"))
-		return fail_url(err, text, "has something behind host and port");
-	if (split_host(text, separator + 3, &url, &port, err) < 0)
+	const char *rest = separator + 3;
+	size_t length = strcspn(rest, "/?");
+	char authority[300];
+	if (strpbrk(rest, " \t\r\n"))
+		return fail_url(err, text, "has a blank in it");
+	if (copy_part(authority, sizeof authority, rest, length) < 0)
+		return fail_url(err, text, "has a host name longer than 255 characters");
+	if (copy_part(url.path, sizeof url.path, rest + length, strlen(rest + length)) < 0)
+		return fail_url(err, text, "has more than 511 characters behind host and port");
+	if (split_host(text, authority, &url, &port, err) < 0)
 		return -1;
 	if (port && parse_port(text, port, &url.port, err) < 0)
 		return -1;
 	*ret_url = url;
+	return 0;
+}
+
+/* The next "name=value" from *at on, which moves behind it; false at the end. */
+static bool next_option(const char **at, const char **ret_name, size_t *ret_name_length, const char **ret_value,
+	size_t *ret_value_length)
+{
+	if (!**at)
+		return false;
+	size_t length = strcspn(*at, "&");
+	const char *equals = memchr(*at, '=', length);
+	*ret_name = *at;
+	*ret_name_length = equals ? (size_t)(equals - *at) : length;
+	*ret_value = equals ? equals + 1 : *at + length;
+	*ret_value_length = (size_t)(*at + length - *ret_value);
+	*at += length + ((*at)[length] == '&');
+	return true;
+}
+
+static const char *options_of(const struct net_url *url)
+{
+	const char *question = strchr(url->path, '?');
+	return question ? question + 1 : "";
+}
+
+int net_url_option(const struct net_url *url, const char *name, char *ret_value, size_t room)
+{
+	const char *found, *value, *at = options_of(url);
+	size_t length, value_length;
+	while (next_option(&at, &found, &length, &value, &value_length))
+		if (strlen(name) == length && memcmp(found, name, length) == 0)
+			return copy_part(ret_value, room, value, value_length) < 0 ? -1 : 1;
+	return 0;
+}
+
+int net_url_options(const struct net_url *url, const char *const *known, struct tare_err *err)
+{
+	const char *found, *value, *at = options_of(url);
+	size_t length, value_length;
+	while (next_option(&at, &found, &length, &value, &value_length)) {
+		bool is_known = false;
+		for (size_t i = 0; known[i]; i++)
+			is_known |= strlen(known[i]) == length && memcmp(found, known[i], length) == 0;
+		if (!is_known)
+			return tare_fail(err, TARE_E_USAGE, "%s:// has no option '%.*s'", url->scheme,
+				(int)(length < 40 ? length : 40), found);
+	}
 	return 0;
 }
 

@@ -25,8 +25,15 @@ struct net_address {
 struct net_url {
 	char scheme[16], host[256];
 	int port;           /* -1: none given */
+	char path[512];     /* "/name?type=A": what stands behind, with its first '/' or '?'; "" for nothing */
 };
 int net_url_parse(const char *text, struct net_url *ret_url, struct tare_err *err) TARE_MUST_USE;
+/*
+ * The value of `name` in "?name=value&other=value" of the path: 1 with the value in *ret_value, 0 when it is not
+ * there, -1 when it does not fit. net_url_options fails for names that are not in `known` (NULL at the end).
+ */
+int net_url_option(const struct net_url *url, const char *name, char *ret_value, size_t room);
+int net_url_options(const struct net_url *url, const char *const *known, struct tare_err *err) TARE_MUST_USE;
 /* Resolves once; family AF_UNSPEC, AF_INET or AF_INET6. */
 int net_resolve(const struct net_url *url, int family, struct net_address *ret_address, struct tare_err *err) TARE_MUST_USE;
 void net_address_text(struct net_address *address, bool with_port);

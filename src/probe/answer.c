@@ -50,10 +50,13 @@ void probe_answer(struct probe_target *target, const struct probe_reply *reply)
 		raw_increase(&target->counters->duplicate, 1);
 		return;
 	}
+	bool refused = sample->reason != 0;
 	sample->kernel_rx_ns = reply->kernel_rx.ns;
 	sample->cpu_rx = reply->cpu_rx;
 	if (reply->has_peer)
 		enter_peer(sample, reply);
+	if (reply->wrong)
+		sample->reason = reply->wrong;
 	if (reply->reason)
 		enter_reason(sample, reply->reason);
 	if (reply->cut)
@@ -71,7 +74,7 @@ void probe_answer(struct probe_target *target, const struct probe_reply *reply)
 	/* last, so that a reader of the spool sees an answer only when all of it is there */
 	atomic_signal_fence(memory_order_release);
 	sample->user_rx_ns = reply->user_rx.ns;
-	if (sample->reason == 0)
+	if (!refused)
 		target->open--;
 	raw_increase(&target->counters->answered, 1);
 }
@@ -104,6 +107,16 @@ void probe_refused(struct probe_target *target, uint64_t number, int error)
 	sample->reason = (uint16_t)error;
 	if (guessed)
 		sample->flags |= TARE_FLAG_GUESSED;
+	target->open--;
+}
+
+void probe_fail(struct probe_target *target, uint64_t number, int error)
+{
+	struct raw_sample *sample = &target->samples[number];
+	if (!sample->user_tx_ns || sample->user_rx_ns || sample->reason)
+		return;
+	sample->reason = (uint16_t)error;
+	/* of a request being sent the loop has not counted it yet: it does right after, modulo 2^64 */
 	target->open--;
 }
 

@@ -41,6 +41,7 @@ struct datagram {
 	uint64_t cookie;
 	uint16_t id;
 	bool v6, raw;
+	void *own;                                /* from malloc, freed by datagram_close */
 };
 
 /*

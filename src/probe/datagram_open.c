@@ -96,6 +96,7 @@ void datagram_close(struct probe_target *target)
 	target->state = NULL;
 	if (!d)
 		return;
+	free(d->own);
 	free(d->packets);
 	free(d->buffers);
 	free(d->out);

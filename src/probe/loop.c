@@ -182,7 +182,7 @@ static bool look_often(struct loop *loop, int64_t left_ns)
 
 static bool notices_ripe(const struct probe_target *target, clock_mono now)
 {
-	if (!target->kind->drain_notices || !target->stamps_awaited || !target->next)
+	if (!target->kind->drain_notices || !target->stamps_awaited || !target->next || target->fd < 0)
 		return false;
 	return target->samples[target->next - 1].user_rx_ns || clock_between(target->last_sent, now) > NOTICE_AGE_NS;
 }
@@ -288,6 +288,8 @@ static void begin(struct loop *loop)
 		target->next_due = pacer_due(&target->pacer, 0);
 		target->highest_answered = target->open = target->stamps_awaited = 0;
 		target->last_sent = (clock_mono){0};
+		if (target->kind->begin)
+			target->kind->begin(target);
 	}
 	take_reading(loop);
 	loop->guard_ns = measure_guard(loop);
@@ -343,7 +345,7 @@ void probe_loop(struct probe_round *round)
 		running = turn(&loop);
 	round->stopped = running;
 	for (size_t i = 0; i < round->target_count; i++)
-		if (round->targets[i]->kind->drain_notices)
+		if (round->targets[i]->kind->drain_notices && round->targets[i]->fd >= 0)
 			round->targets[i]->kind->drain_notices(round->targets[i]);
 	take_reading(&loop);
 	round->ended = source_mono(round->clock);

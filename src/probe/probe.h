@@ -17,6 +17,7 @@
 #include "clock/source.h"
 #include "net/net.h"
 #include "probe/raw.h"
+#include "probe/reply.h"
 #include "wire/stamp.h"
 #include "tare/axis.h"
 #include "tare/run.h"
@@ -26,6 +27,9 @@ enum probe_late { PROBE_LATE_SEND, PROBE_LATE_SKIP };
 
 /* Requests that are due at once leave in batches of at most this many and then share a USER_TX. */
 enum { PROBE_BATCH_MAX = 32 };
+
+/* What of struct probe_exchange a kind can do: nothing, all of it, or expect something of an answer's body. */
+enum probe_exchanges { PROBE_EXCHANGES_NOT, PROBE_EXCHANGES_TEXT, PROBE_EXCHANGES_BODY };
 
 struct probe_target;
 
@@ -39,6 +43,9 @@ struct probe_kind {
 	size_t least_bytes;    /* smallest payload that holds number and cookie */
 	size_t usual_bytes;    /* payload unless asked otherwise */
 	size_t most_bytes;
+	bool has_path;         /* takes what stands behind host and port in its URL */
+	enum probe_exchanges exchanges;
+	bool alone;            /* what it works with may block or allocate: a thread of its own, and its own loop */
 	int (*open)(struct probe_target *target, struct tare_err *err);
 	/*
 	 * Sends requests [first, first + count), count <= PROBE_BATCH_MAX. Fills USER_TX of those the
@@ -51,6 +58,8 @@ struct probe_kind {
 	 * that found it due: everything else is prepared before. Returns as send does. NULL: the kind cannot.
 	 */
 	int (*send_at)(struct probe_target *target, uint64_t number, clock_mono due);
+	/* Before each round, some ms before its first request: forgets what an earlier round left behind. NULL: nothing. */
+	void (*begin)(struct probe_target *target);
 	/* Takes what has arrived, at most one batch; returns the number of messages read, 0 for none. */
 	int (*drain)(struct probe_target *target);
 	/* Transmit stamps and network errors; the same result. NULL: the kind has none. */
@@ -58,19 +67,32 @@ struct probe_kind {
 	void (*close)(struct probe_target *target); /* half-open targets too */
 };
 
-extern const struct probe_kind probe_icmp, probe_udp, probe_stamp;
+extern const struct probe_kind probe_connect, probe_dns, probe_http_kind, probe_https_kind, probe_icmp, probe_stamp, probe_tcp, probe_udp;
 /* All of them, NULL at the end. */
 extern const struct probe_kind *const probe_kinds[];
 const struct probe_kind *probe_kind_of(const char *scheme, struct tare_err *err);
 
+/* How http and https ask; all borrowed. */
+struct probe_http {
+	bool fresh;            /* a connection of its own for every request */
+	bool insecure;         /* no check of the certificate */
+	const char *ca_path;   /* certificates to trust; NULL: the system's */
+	unsigned status;       /* the one expected; 0: 200 to 399 */
+};
+
 /* What the user asked of one target; set before open. */
 struct probe_request {
 	struct net_address address;
-	size_t payload_bytes;
+	const char *text;      /* the URL as written */
+	const struct net_url *url; /* lives until open returns */
+	size_t payload_bytes;  /* open may set it, where the kind knows better */
 	enum probe_stamps stamps;
 	bool transmit_stamps;  /* the schedule leaves time to read them */
 	bool spin;
 	uint64_t seed;         /* of cookie and identifiers */
+	const struct probe_exchange *exchange; /* NULL: the kind's own requests, any answer */
+	const struct probe_http *http;
+	int64_t timeout_ns;
 };
 
 struct probe_target {
@@ -101,6 +123,7 @@ struct probe_reply {
 	clock_mono user_rx;
 	clock_real kernel_rx;
 	uint16_t cpu_rx;
+	uint16_t wrong;               /* enum tare_reason_code: not the answer expected; 0: it is */
 	bool cut;                     /* control data was truncated */
 	bool injected, injecting;     /* the peer disturbed this reply on purpose; does so with some */
 	bool has_peer;
@@ -114,6 +137,11 @@ void probe_foreign(struct probe_target *target);
 /* A network error for request `number`, or for the oldest open one (guessed) when number is PROBE_NO_NUMBER. */
 #define PROBE_NO_NUMBER UINT64_MAX
 void probe_refused(struct probe_target *target, uint64_t number, int error);
+/*
+ * The same for a request that a kind is still sending, or that stood behind a connection which broke: once it
+ * has USER_TX and neither answer nor reason. Costs nothing else.
+ */
+void probe_fail(struct probe_target *target, uint64_t number, int error);
 void probe_transmit_stamp(struct probe_target *target, uint64_t number, clock_real at);
 
 /* ---- a round ---- */

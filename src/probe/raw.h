@@ -9,6 +9,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+enum probe_phase { PROBE_RESOLVE, PROBE_CONNECT, PROBE_TLS, PROBE_FIRST_BYTE, PROBE_BODY, PROBE_PHASES };
+/* Beside enum net_stamp: the kind fills phase_us, and no peer says anything. */
+enum { PROBE_PHASED = 1 << 16 };
+
 /* 128 octets; the second half is touched only for peers and cards that stamp. */
 struct raw_sample {
 	int64_t due_ns, user_tx_ns, user_rx_ns; /* CLOCK_MONOTONIC */
@@ -24,8 +28,13 @@ struct raw_sample {
 	int64_t peer_rx_ns, peer_user_ns, peer_tx_ns; /* peer's CLOCK_REALTIME */
 	int64_t nic_tx_ns, nic_rx_ns;                 /* on the axis of CLOCK_REALTIME */
 	uint16_t cpu_peer_rx, cpu_peer_tx;            /* CPU + 1 */
-	uint16_t said_cpu_after, reserved;      /* CPU + 1 */
-	char said_comm[16];
+	union {
+		struct {
+			uint16_t said_cpu_after, reserved; /* CPU + 1 */
+			char said_comm[16];
+		};
+		uint32_t phase_us[PROBE_PHASES];   /* instead, where the target's stamps have PROBE_PHASED; plus one */
+	};
 };
 _Static_assert(sizeof(struct raw_sample) == 128, "two cache lines, and the layout of the spool");
 
@@ -35,7 +44,7 @@ struct raw_counters {
 	_Atomic uint64_t sent;     /* accepted by the kernel */
 	_Atomic uint64_t answered; /* first answers */
 	_Atomic uint64_t duplicate, reordered, foreign, unmatched_errors;
-	uint64_t reserved;
+	_Atomic uint64_t reconnects; /* a connection had to be opened anew */
 };
 _Static_assert(sizeof(struct raw_counters) == 64, "one cache line, and the layout of the spool");
 

@@ -10,13 +10,22 @@
 
 struct columns {
 	int64_t *at[TARE_STAGE_COUNT];
+	int64_t *phase_ns[PROBE_PHASES];
 	int16_t *cpu[TARE_CPU_PLACES];
 	uint8_t *fate;
 	uint16_t *flags, *reason;
 };
 
+static const enum tare_span span_of_phase[PROBE_PHASES] = {
+	[PROBE_RESOLVE] = TARE_SPAN_RESOLVE,
+	[PROBE_CONNECT] = TARE_SPAN_CONNECT,
+	[PROBE_TLS] = TARE_SPAN_TLS,
+	[PROBE_FIRST_BYTE] = TARE_SPAN_FIRST_BYTE,
+	[PROBE_BODY] = TARE_SPAN_BODY,
+};
+
 /* Which columns the round needs: an unobserved stage has none. */
-struct present { bool at[TARE_STAGE_COUNT], peer_cpu, flags, reason; };
+struct present { bool at[TARE_STAGE_COUNT], peer_cpu, phase[PROBE_PHASES], reason; };
 
 static struct present find_present(const struct probe_sealing *s)
 {
@@ -30,13 +39,15 @@ static struct present find_present(const struct probe_sealing *s)
 		p.at[TARE_STAGE_PEER_TX] |= raw->peer_tx_ns != 0;
 		p.peer_cpu |= raw->cpu_peer_rx || raw->cpu_peer_tx;
 		p.reason |= raw->reason != 0;
+		for (int phase = 0; phase < PROBE_PHASES && s->stamps & PROBE_PHASED; phase++)
+			p.phase[phase] |= raw->phase_us[phase] != 0;
 	}
 	return p;
 }
 
 size_t probe_seal_bytes(uint64_t slots)
 {
-	size_t each = TARE_STAGE_COUNT * sizeof(int64_t) + TARE_CPU_PLACES * sizeof(int16_t) + 1 + 2 + 2;
+	size_t each = (TARE_STAGE_COUNT + PROBE_PHASES) * sizeof(int64_t) + TARE_CPU_PLACES * sizeof(int16_t) + 1 + 2 + 2;
 	return (size_t)slots * each + 4096;
 }
 
@@ -46,6 +57,9 @@ static int take_columns(struct columns *c, const struct present *p, uint64_t slo
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 		if (p->at[stage])
 			all &= (c->at[stage] = ARENA_ARRAY(arena, int64_t, slots)) != NULL;
+	for (int phase = 0; phase < PROBE_PHASES; phase++)
+		if (p->phase[phase])
+			all &= (c->phase_ns[phase] = ARENA_ARRAY(arena, int64_t, slots)) != NULL;
 	for (int place = 0; place < TARE_CPU_PLACES; place++)
 		if (place == TARE_CPU_TX || place == TARE_CPU_RX || p->peer_cpu)
 			all &= (c->cpu[place] = ARENA_ARRAY(arena, int16_t, slots)) != NULL;
@@ -60,6 +74,8 @@ static enum tare_fate fate_of(const struct probe_sealing *s, const struct raw_sa
 {
 	if (!raw->user_tx_ns)
 		return TARE_NOT_SENT;
+	if (tare_reason_answered(raw->reason))
+		return TARE_ERROR;
 	if (raw->user_rx_ns)
 		return raw->user_rx_ns - raw->user_tx_ns <= s->timeout_ns ? TARE_ANSWERED : TARE_OVERDUE;
 	if (raw->reason)
@@ -115,7 +131,9 @@ static void seal_kernel_stamps(const struct probe_sealing *s, const struct raw_s
 	if (raw->kernel_rx_ns)
 		rx_ns = bring_over(s, raw->kernel_rx_ns, raw->user_rx_ns,
 			tx_ns != TARE_NO_TIME ? tx_ns : raw->user_tx_ns, raw->user_rx_ns, flags);
-	if (sent && tx_ns == TARE_NO_TIME && s->stamps & NET_STAMP_TX)
+	/* a request that was refused may never have come as far as a driver */
+	bool refused = raw->reason && !tare_reason_answered(raw->reason);
+	if (sent && !refused && tx_ns == TARE_NO_TIME && s->stamps & NET_STAMP_TX)
 		*flags |= TARE_FLAG_NO_KERNEL_TX;
 	if (answered && rx_ns == TARE_NO_TIME && s->stamps & NET_STAMP_RX)
 		*flags |= TARE_FLAG_NO_KERNEL_RX;
@@ -151,6 +169,8 @@ static void seal_one(const struct probe_sealing *s, const struct columns *c, uin
 		c->cpu[TARE_CPU_PEER_RX][i] = cpu_of(raw->cpu_peer_rx);
 		c->cpu[TARE_CPU_PEER_TX][i] = cpu_of(raw->cpu_peer_tx);
 	}
+	for (int phase = 0; phase < PROBE_PHASES && s->stamps & PROBE_PHASED; phase++)
+		put(c->phase_ns[phase], i, raw->phase_us[phase] ? ((int64_t)raw->phase_us[phase] - 1) * 1000 : TARE_NO_TIME);
 	c->flags[i] = flags;
 	if (c->reason)
 		c->reason[i] = raw->reason;
@@ -177,6 +197,8 @@ int probe_seal(const struct probe_sealing *s, struct arena *arena, struct tare_r
 	struct tare_series series = {.count = s->slots, .fate = c.fate, .flags = c.flags, .reason = c.reason};
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 		series.at_ns[stage] = c.at[stage];
+	for (int phase = 0; phase < PROBE_PHASES; phase++)
+		series.given_ns[span_of_phase[phase]] = c.phase_ns[phase];
 	for (int place = 0; place < TARE_CPU_PLACES; place++)
 		series.cpu[place] = c.cpu[place];
 	ret_record->series = series;

@@ -23,6 +23,11 @@ static const struct {
 	{TARE_SPAN_PEER_WAKE, "   peer_wake"},
 	{TARE_SPAN_SERVICE, "   service"},
 	{TARE_SPAN_WAKE, " wake"},
+	{TARE_SPAN_RESOLVE, " resolve"},
+	{TARE_SPAN_CONNECT, " connect"},
+	{TARE_SPAN_TLS, " tls"},
+	{TARE_SPAN_FIRST_BYTE, " first_byte"},
+	{TARE_SPAN_BODY, " body"},
 	{TARE_SPAN_GAP, "gap"},
 };
 enum { TREE = sizeof(tree) / sizeof(tree[0]) };

@@ -50,11 +50,20 @@ static const char *percent(uint64_t part, uint64_t whole, char buffer[32])
 	return buffer;
 }
 
+/* Errors that are answers, only not the ones expected. */
+static uint64_t count_wrong(const struct stat_note *note)
+{
+	uint64_t wrong = 0;
+	for (size_t i = 0; note && i < note->reason_count; i++)
+		wrong += tare_reason_answered(note->reasons[i].reason) ? note->reasons[i].errors : 0;
+	return wrong;
+}
+
 void stat_head_line(FILE *out, int width, const struct stat_block *block)
 {
 	const struct tare_row *row = block->row[0];
 	uint64_t unanswered = row->lost + row->overdue + row->pending + row->error;
-	uint64_t answered = row->sent > unanswered ? row->sent - unanswered : 0;
+	uint64_t answered = row->sent > unanswered ? row->sent - unanswered : 0, wrong = count_wrong(block->note);
 	char line[512], share[32];
 	struct text text = TEXT_IN(line);
 
@@ -63,8 +72,10 @@ void stat_head_line(FILE *out, int width, const struct stat_block *block)
 		text_add(&text, " (%s)", percent(row->lost, row->sent, share));
 	if (row->overdue)
 		text_add(&text, ", %" PRIu64 " overdue", row->overdue);
-	if (row->error)
-		text_add(&text, ", %" PRIu64 " refused", row->error);
+	if (wrong)
+		text_add(&text, ", %" PRIu64 " answered otherwise", wrong);
+	if (row->error > wrong)
+		text_add(&text, ", %" PRIu64 " refused", row->error - wrong);
 	if (row->pending)
 		text_add(&text, ", %" PRIu64 " pending", row->pending);
 	if (row->not_sent)
@@ -147,28 +158,40 @@ static void say_stalls(const struct saying *say, const struct stat_block *block,
 	}
 }
 
-/* sys_errno as words; 0 is a refusal whose reason the source did not tell. */
 static void add_reason(struct text *text, uint16_t reason, uint64_t count, bool first)
 {
-	text_add(text, "%s%" PRIu64 " x %s", first ? "" : ", ", count,
-		reason ? strerrordesc_np(reason) ? strerrordesc_np(reason) : "unknown error" : "for a reason not told");
-	if (reason && strerrorname_np(reason))
+	char words[48];
+	tare_reason_text(reason, words, sizeof words);
+	text_add(text, "%s%" PRIu64 " x %s", first ? "" : ", ", count, words);
+	if (reason && reason < TARE_REASON_UNEXPECTED && strerrorname_np(reason))
 		text_add(text, " (%s)", strerrorname_np(reason));
+}
+
+/* Which of the three sentences about failures a reason belongs to. */
+enum failure { FAILURE_REFUSED, FAILURE_ANSWERED, FAILURE_NOT_SENT, FAILURES };
+
+static uint64_t count_of_failure(const struct stat_note *note, size_t i, enum failure failure)
+{
+	bool answered = tare_reason_answered(note->reasons[i].reason);
+	if (failure == FAILURE_NOT_SENT)
+		return note->reasons[i].not_sent;
+	return answered == (failure == FAILURE_ANSWERED) ? note->reasons[i].errors : 0;
 }
 
 static void say_errors(const struct saying *say, const struct stat_note *note)
 {
-	for (int not_sent = 0; not_sent <= 1; not_sent++) {
+	static const char *const words[FAILURES] = {
+		"refused by the network", "answered otherwise than expected", "not accepted by the kernel"};
+	for (int failure = 0; failure < FAILURES; failure++) {
 		char line[400];
 		struct text text = TEXT_IN(line);
 		for (size_t i = 0; i < note->reason_count; i++) {
-			uint64_t count = not_sent ? note->reasons[i].not_sent : note->reasons[i].errors;
+			uint64_t count = count_of_failure(note, i, (enum failure)failure);
 			if (count)
 				add_reason(&text, note->reasons[i].reason, count, text.used == 0);
 		}
 		if (text.used)
-			report_sentence(say->out, say->width, "%s: %s%s.",
-				not_sent ? "not accepted by the kernel" : "refused by the network", line,
+			report_sentence(say->out, say->width, "%s: %s%s.", words[failure], line,
 				text.cut || note->other_reasons ? ", …" : "");
 	}
 }

@@ -37,7 +37,9 @@ static int grow(void **array, size_t count, size_t *room, size_t size, struct ta
 uint32_t stat_view_usual_spans(void)
 {
 	return 1u << TARE_SPAN_RTT | 1u << TARE_SPAN_RESPONSE | 1u << TARE_SPAN_LATE | 1u << TARE_SPAN_TX |
-	       1u << TARE_SPAN_STACK | 1u << TARE_SPAN_RESIDENCE | 1u << TARE_SPAN_WAKE | 1u << TARE_SPAN_GAP;
+	       1u << TARE_SPAN_STACK | 1u << TARE_SPAN_RESIDENCE | 1u << TARE_SPAN_WAKE | 1u << TARE_SPAN_GAP |
+	       1u << TARE_SPAN_RESOLVE | 1u << TARE_SPAN_CONNECT | 1u << TARE_SPAN_TLS | 1u << TARE_SPAN_FIRST_BYTE |
+	       1u << TARE_SPAN_BODY;
 }
 
 int stat_view_open(

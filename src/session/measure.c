@@ -26,16 +26,17 @@ static void prefault_stack(void)
 		room[i] = 0;
 }
 
-static int place(struct session *session, struct tare_err *err)
+static int place(struct session *session, bool first, struct tare_err *err)
 {
 	const struct session_config *config = &session->config;
-	if (config->cpu >= 0 && cpu_pin(config->cpu, err) < 0)
+	if (first && config->cpu >= 0 && cpu_pin(config->cpu, err) < 0)
 		return -1;
-	if (config->fifo > 0 && cpu_fifo(config->fifo, err) < 0)
+	if (first && config->fifo > 0 && cpu_fifo(config->fifo, err) < 0)
 		return -1;
-	why_thread(session);
+	if (first)
+		why_thread(session);
 	cpu_timer_slack_least();
-	cpu_thread_name("tare-measure", config->spin);
+	cpu_thread_name("tare-measure", first && config->spin);
 	prefault_stack();
 	/* everything that needs a privilege is open by now */
 	return caps_keep_only(NULL, 0, err);
@@ -45,12 +46,13 @@ static void *measuring_main(void *argument)
 {
 	struct measurement *m = argument;
 	uint64_t one = 1;
-	m->failed = place(m->session, &m->err) < 0;
+	m->failed = place(m->session, m->first, &m->err) < 0;
 	struct thread_use before = thread_use_now();
 	if (!m->failed)
 		probe_loop(&m->round);
 	struct thread_use after = thread_use_now();
-	m->session->use = (struct thread_use){
+	if (m->first)
+		m->session->use = (struct thread_use){
 		.waited_ns = before.waited_ns == TARE_NO_TIME || after.waited_ns == TARE_NO_TIME
 			? TARE_NO_TIME
 			: after.waited_ns - before.waited_ns,
@@ -81,8 +83,9 @@ static void take_signal(struct session *session, bool *ret_interrupted)
 	atomic_store_explicit(&session->stop, true, memory_order_relaxed);
 }
 
-/* Until the measuring thread is done; a look every quarter of a second only when that disturbs nobody. */
-static void wait_done(struct session *session, const struct session_events *events, bool quiet, bool *ret_interrupted)
+/* Until the measuring threads are done; a look every quarter of a second only when that disturbs nobody. */
+static void wait_done(struct session *session, const struct session_events *events, bool quiet, uint64_t threads,
+	bool *ret_interrupted)
 {
 	struct pollfd fds[4] = {{.fd = session->done, .events = POLLIN}, {.fd = session->signals, .events = POLLIN}};
 	/* notices of the host are taken as they come, for their time, unless that would disturb a spinning thread */
@@ -99,8 +102,8 @@ static void wait_done(struct session *session, const struct session_events *even
 		if (ready > 0 && count > 2 && (fds[2].revents || (count > 3 && fds[3].revents)))
 			session_around_take(session);
 		if (ready > 0 && fds[0].revents) {
-			uint64_t rounds;
-			if (read(session->done, &rounds, sizeof rounds) > 0)
+			uint64_t ended;
+			if (read(session->done, &ended, sizeof ended) > 0 && (threads -= ended) == 0)
 				return;
 		}
 		if (ready != 0)
@@ -111,26 +114,41 @@ static void wait_done(struct session *session, const struct session_events *even
 	}
 }
 
-int session_measure(struct session *session, const struct session_events *events, struct measurement *m,
-	bool *ret_interrupted, struct tare_err *err)
+/* Starts them all; with one that cannot be started the others are told to end. */
+static size_t start_threads(struct session *session, struct measurement *measurements, size_t count, struct tare_err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		int status = pthread_create(&measurements[i].thread, NULL, measuring_main, &measurements[i]);
+		if (status != 0) {
+			tare_fail_errno(err, status, "cannot start a measuring thread");
+			atomic_store_explicit(&session->stop, true, memory_order_relaxed);
+			return i;
+		}
+	}
+	return count;
+}
+
+int session_measure(struct session *session, const struct session_events *events, struct measurement *measurements,
+	size_t count, bool *ret_interrupted, struct tare_err *err)
 {
 	int own[] = {session->config.cpu};
 	bool quiet = cpu_all_spinning(own, session->config.spin ? 1 : 0);
 	/* with no CPU left for it the writer must be through before the round begins */
 	if (quiet && session->writer && writer_wait(&session->writing, err) < 0)
 		return -1;
-	pthread_t thread;
-	int status = pthread_create(&thread, NULL, measuring_main, m);
-	if (status != 0)
-		return tare_fail_errno(err, status, "cannot start the measuring thread");
-	wait_done(session, events, quiet, ret_interrupted);
-	pthread_join(thread, NULL);
-	if (m->failed) {
+	size_t started = start_threads(session, measurements, count, err);
+	if (started)
+		wait_done(session, events, quiet, started, ret_interrupted);
+	int status = started == count ? 0 : -1;
+	for (size_t i = 0; i < started; i++) {
+		pthread_join(measurements[i].thread, NULL);
+		if (!measurements[i].failed || status < 0)
+			continue;
+		status = -1;
 		if (err)
-			*err = m->err;
-		return -1;
+			*err = measurements[i].err;
 	}
-	return 0;
+	return status;
 }
 
 struct session_progress session_progress_of(const struct session *session)

@@ -24,13 +24,19 @@
 /* Rounds longer than this would overflow the arithmetic of the grid. */
 #define ROUND_LONGEST_NS ((int64_t)365 * 86400 * 1000000000)
 
-static int choose_payload(const struct session_config *config, const struct probe_kind *kind, uint32_t *ret_bytes,
+static int choose_payload(const struct session *session, const struct probe_kind *kind, uint32_t *ret_bytes,
 	struct tare_err *err)
 {
+	const struct session_config *config = &session->config;
+	const struct probe_exchange *exchange = exchange_for(session, kind);
 	size_t bytes = config->payload_bytes;
-	if (!bytes)
+	if (exchange && kind->exchanges == PROBE_EXCHANGES_TEXT)
+		bytes = exchange->send_bytes;
+	else if (kind->most_bytes == 0)
+		bytes = 0;
+	else if (!bytes)
 		bytes = kind->usual_bytes;
-	if (bytes < kind->least_bytes || bytes > kind->most_bytes)
+	else if (bytes < kind->least_bytes || bytes > kind->most_bytes)
 		return tare_fail(err, TARE_E_USAGE, "--size %zu: %s:// takes %zu to %zu bytes", bytes, kind->scheme,
 			kind->least_bytes, kind->most_bytes);
 	*ret_bytes = (uint32_t)bytes;
@@ -49,6 +55,9 @@ static int open_target(struct session *session, size_t i, struct tare_err *err)
 	const struct probe_kind *kind = probe_kind_of(url.scheme, err);
 	if (!kind)
 		return -1;
+	if (!kind->has_path && url.path[0])
+		return tare_fail(err, TARE_E_USAGE, "'%.200s' has something behind host and port: '%.100s'", config->urls[i],
+			url.path);
 	if (kind->default_port == 0 && url.port >= 0)
 		return tare_fail(err, TARE_E_USAGE, "'%s': %s has no ports", config->urls[i], kind->scheme);
 	if (kind->default_port < 0 && url.port < 0)
@@ -56,7 +65,7 @@ static int open_target(struct session *session, size_t i, struct tare_err *err)
 	if (kind->default_port > 0 && url.port < 0)
 		url.port = kind->default_port;
 	if (net_resolve(&url, config->family, &session->addresses[i], err) < 0 ||
-		choose_payload(config, kind, &target->payload_bytes, err) < 0)
+		choose_payload(session, kind, &target->payload_bytes, err) < 0)
 		return -1;
 	*target = (struct tare_target){.position = (uint32_t)i,
 		.url = config->urls[i],
@@ -67,14 +76,22 @@ static int open_target(struct session *session, size_t i, struct tare_err *err)
 	probe->clock = &clock_system;
 	probe->request = (struct probe_request){
 		.address = session->addresses[i],
+		.text = config->urls[i],
+		.url = &url,
 		.payload_bytes = target->payload_bytes,
 		.stamps = config->stamps,
 		.transmit_stamps = config->every_ns / (int64_t)config->url_count >= TRANSMIT_STAMPS_LEAST_NS,
 		.spin = config->spin,
 		.seed = pacer_mix(session->seed, 1000 + i),
+		.exchange = exchange_for(session, kind),
+		.http = &config->http,
+		.timeout_ns = config->timeout_ns,
 	};
 	session->probe_list[i] = probe;
-	return kind->open(probe, err);
+	int status = kind->open(probe, err);
+	probe->request.url = NULL;
+	target->payload_bytes = (uint32_t)probe->request.payload_bytes;
+	return status;
 }
 
 static int check_config(const struct session_config *config, uint64_t *ret_slots, struct tare_err *err)
@@ -168,7 +185,7 @@ static int open_recording(struct session *session, struct tare_err *err)
 
 static int open_all(struct session *session, struct tare_err *err)
 {
-	if (arena_open(65536, 0, &session->names, err) < 0 || read_faults(session, err) < 0 || open_signals(session, err) < 0)
+	if (arena_open(65536, 0, &session->names, err) < 0 || exchange_read(session, err) < 0 || read_faults(session, err) < 0 || open_signals(session, err) < 0)
 		return -1;
 	if (session->config.stamps >= PROBE_STAMPS_KERNEL)
 		session->keeper = net_keeper_open();

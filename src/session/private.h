@@ -76,6 +76,16 @@ struct thread_use {
 	long pushed, faults;    /* involuntary switches, page faults */
 };
 
+/* --send and --expect as bytes. */
+struct session_exchange {
+	bool given;
+	struct probe_exchange as_bytes;
+	uint8_t send[REPLY_TEXT_MAX], expect[REPLY_TEXT_MAX];
+};
+int exchange_read(struct session *session, struct tare_err *err) TARE_MUST_USE;
+/* What of it concerns a kind; NULL: nothing. */
+const struct probe_exchange *exchange_for(const struct session *session, const struct probe_kind *kind);
+
 struct session {
 	struct session_config config;
 	uint64_t seed, slots;
@@ -84,6 +94,7 @@ struct session {
 	struct net_address addresses[SPOOL_TARGETS_MAX];
 	struct probe_target probes[SPOOL_TARGETS_MAX];
 	struct probe_target *probe_list[SPOOL_TARGETS_MAX];
+	struct session_exchange exchange;
 	int keeper;
 	struct inject_plan inject;      /* count 0: nothing */
 	struct watch *watch;            /* NULL: the run is not explained */
@@ -117,15 +128,24 @@ void session_around_seal(struct session *session, struct writer_job *job);
 int session_around_end(struct session *session, struct tare_err *err) TARE_MUST_USE;
 void session_around_free(struct session *session);
 
-/* The measuring thread: runs one round in session->spool; returns when it is over. */
+/*
+ * A measuring thread: runs its targets' part of one round in session->spool. The first one has the placement the
+ * user asked for and the clock readings that are kept; kinds that must be alone have further ones.
+ */
+enum { SESSION_SPARE_READINGS = 16 };
 struct measurement {
 	struct session *session;
 	struct probe_round round;
+	struct probe_target *targets[SPOOL_TARGETS_MAX];
+	bool first;
+	struct tare_reading spare[SESSION_SPARE_READINGS]; /* of all but the first */
+	_Atomic uint64_t spare_count;
+	pthread_t thread;
 	struct tare_err err;            /* set when the thread could not be placed */
 	bool failed;
 };
-int session_measure(struct session *session, const struct session_events *events, struct measurement *measurement,
-		    bool *ret_interrupted, struct tare_err *err) TARE_MUST_USE;
+int session_measure(struct session *session, const struct session_events *events, struct measurement *measurements,
+		    size_t count, bool *ret_interrupted, struct tare_err *err) TARE_MUST_USE;
 
 /* Seals what a spool holds; records, events and strings go into *ret_job's own arena. */
 struct sealing_of_spool {

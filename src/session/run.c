@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The rounds of a run, one after the other: spool, measure, seal, hand on, write. */
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "session/placement.h"
 #include "session/private.h"
@@ -79,23 +82,46 @@ static void hold(void *self, struct probe_target *target, unsigned count)
 	}
 }
 
-static struct probe_round round_of(struct session *session)
+static void plan_thread(struct session *session, struct measurement *m, bool first)
 {
-	return (struct probe_round){
+	m->session = session;
+	m->first = first;
+	m->round = (struct probe_round){
 		.clock = &clock_system,
-		.targets = session->probe_list,
-		.target_count = session->target_count,
+		.targets = m->targets,
 		.timeout_ns = session->config.timeout_ns,
 		.on_late = session->config.on_late,
-		.spin = session->config.spin,
-		.readings = {.reading = session->spool.readings,
-			.room = session->spool.header->readings_room,
-			.count = &session->spool.header->readings_count},
+		.spin = first && session->config.spin,
+		.readings = {.reading = m->spare, .room = SESSION_SPARE_READINGS, .count = &m->spare_count},
 		.stop = &session->stop,
-		.gaps = session->watch && session->config.spin,
+		.gaps = first && session->watch && session->config.spin,
 		.hold = session->inject.count ? hold : NULL,
 		.hold_self = &session->inject,
 	};
+	if (first)
+		m->round.readings = (struct probe_readings){.reading = session->spool.readings,
+			.room = session->spool.header->readings_room,
+			.count = &session->spool.header->readings_count};
+}
+
+/* The threads of a round: one for all kinds that never block, one for each target that must be alone. */
+static size_t plan_threads(struct session *session, struct measurement *measurements)
+{
+	size_t count = 0;
+	for (int alone = 0; alone <= 1; alone++) {
+		for (size_t i = 0; i < session->target_count; i++) {
+			if (session->probe_list[i]->kind->alone != (alone != 0))
+				continue;
+			if (alone || count == 0)
+				{
+				plan_thread(session, &measurements[count], count == 0);
+				count++;
+			}
+			struct measurement *m = &measurements[count - 1];
+			m->targets[m->round.target_count++] = session->probe_list[i];
+		}
+	}
+	return count;
 }
 
 static void note_unlocked(const struct session *session, const struct session_events *events)
@@ -109,10 +135,19 @@ static void note_unlocked(const struct session *session, const struct session_ev
 	events->note(events->context, sentence);
 }
 
+/* What happened around the samples and the table does not show. */
+static void say_events(const struct session_events *events, const struct writer_job *job)
+{
+	for (size_t i = 0; events->note && i < job->event_count; i++)
+		if (strcmp(job->events[i].kind, "reconnected") == 0)
+			events->note(events->context, job->events[i].text);
+}
+
 /* Hands a sealed round to the caller and the writer; what cannot be kept stays in the spool. */
 static int deliver(struct session *session, const struct session_events *events, struct writer_job *job,
 	struct tare_err *err)
 {
+	say_events(events, job);
 	int status = events->round ? events->round(events->context, job->records, job->record_count, err) : 0;
 	for (size_t i = 0; status == 0 && events->say && i < job->said_count; i++)
 		events->say(events->context, job->round.number, job->said[i]);
@@ -142,8 +177,10 @@ static int run_round(struct session *session, const struct session_events *event
 	}
 	why_begin(session);
 	prepare_targets(session);
-	struct measurement m = {.session = session, .round = round_of(session)};
-	int status = session_measure(session, events, &m, ret_interrupted, err);
+	AUTO_FREE struct measurement *measurements = calloc(session->target_count + 1, sizeof *measurements);
+	size_t threads = measurements ? plan_threads(session, measurements) : 0;
+	int status = measurements ? session_measure(session, events, measurements, threads, ret_interrupted, err)
+				  : tare_fail_errno(err, ENOMEM, "cannot measure");
 	with_stop(&session->with);
 	if (status < 0) {
 		spool_close(&session->spool, true);
@@ -153,8 +190,14 @@ static int run_round(struct session *session, const struct session_events *event
 	struct sealing_of_spool sealing = {.run = &session->run,
 		.targets = session->targets,
 		.spool = &session->spool,
-		.ended_mono_ns = m.round.ended.ns,
-		.status = m.round.stopped ? "interrupted" : "finished"};
+		.status = "finished"};
+	for (size_t i = 0; i < threads; i++) {
+		const struct probe_round *round = &measurements[i].round;
+		if (round->ended.ns > sealing.ended_mono_ns)
+			sealing.ended_mono_ns = round->ended.ns;
+		if (round->stopped)
+			sealing.status = "interrupted";
+	}
 	if (session_seal(&sealing, &job, err) < 0)
 		return -1;
 	session_around_seal(session, job);

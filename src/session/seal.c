@@ -54,6 +54,17 @@ static void add_refusals(struct writer_job *job, const struct tare_record *recor
 	}
 }
 
+static void add_reconnects(struct writer_job *job, const struct tare_record *record, const struct raw_counters *counters)
+{
+	char sentence[256];
+	uint64_t times = raw_read(&counters->reconnects);
+	if (!times)
+		return;
+	snprintf(sentence, sizeof sentence, "%s: the connection was opened anew %llu time%s", record->target->url,
+		(unsigned long long)times, times == 1 ? "" : "s");
+	writer_job_event(job, job->round.first_due_ns, "reconnected", sentence);
+}
+
 static size_t arena_bytes(const struct spool *spool)
 {
 	size_t bytes = SEGMENTS_MAX * sizeof(struct tare_axis_segment) +
@@ -102,6 +113,7 @@ static int seal_targets(const struct sealing_of_spool *s, const struct tare_axis
 		if (probe_seal(&sealing, job->arena, &job->records[i], err) < 0)
 			return -1;
 		add_refusals(job, &job->records[i]);
+		add_reconnects(job, &job->records[i], sealing.counters);
 	}
 	return 0;
 }

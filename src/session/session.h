@@ -29,6 +29,10 @@ struct session_config {
 	uint64_t count;            /* requests per round and target beside the warm-up */
 	uint32_t rounds, warmup;
 	size_t payload_bytes;      /* 0: 64, or the kind's least where that is more */
+	/* What a service is asked and must answer, with C escapes (probe/reply.h); NULL and 0: nothing of the kind. */
+	const char *send, *expect, *expect_regex;
+	size_t expect_bytes;
+	struct probe_http http;
 	enum probe_stamps stamps;
 	enum probe_late on_late;
 	int cpu, fifo;             /* -1 and 0: not asked */
