@@ -15,13 +15,13 @@ struct assign_plan {
 	const struct tare_record *record;
 	const struct tare_evidence *evidence; /* of the round, sorted by its beginning, and of peers */
 	size_t evidence_count;
-	const uint64_t *stalls;   /* indexes into the series, ascending, none twice */
+	const uint64_t *stalls; /* indexes into the series, ascending, none twice */
 	size_t stall_count;
 	const uint64_t *controls; /* ordinary requests, as assign_controls draws them */
 	size_t control_count;
 	bool interrupts; /* all interrupts on its CPUs, soft ones too, are in the evidence */
-	bool watched;             /* the measuring thread was; else its side is never "unexplained" but "unknown" */
-	bool spinning;            /* it never slept by design, and its clock gaps are in the evidence */
+	bool watched;    /* the measuring thread was; else its side is never "unexplained" but "unknown" */
+	bool spinning;   /* it never slept by design, and its clock gaps are in the evidence */
 };
 /*
  * Fills ret_causes, which has room for stall_count + control_count, stalls first; *ret_count tells how many.
@@ -36,13 +36,14 @@ void assign_weak(struct tare_cause *causes, size_t count);
  * The stalls of a round, as indexes: `late`, `rtt` or `response` above the limit, and what was lost; from
  * request `first` on. Returns their number, of which up to `room` (the slowest not preferred) are written.
  */
-size_t assign_stalls(const struct tare_series *series, int64_t limit_ns, size_t first, uint64_t *ret_stalls, size_t room);
+size_t assign_stalls(
+	const struct tare_series *series, int64_t limit_ns, size_t first, uint64_t *ret_stalls, size_t room);
 /*
  * Up to `count` ordinary requests, drawn with the seed: answered, below the limit, behind the warm-up. Returns
  * their number.
  */
-size_t assign_controls(const struct tare_record *record, int64_t limit_ns, size_t count, uint64_t seed,
-	uint64_t *ret_controls);
+size_t assign_controls(
+	const struct tare_record *record, int64_t limit_ns, size_t count, uint64_t seed, uint64_t *ret_controls);
 /* Sets marks[i] for evidence within 1 ms of a request that was judged; leaves the others as they are. */
 void assign_mark(const struct tare_series *series, const struct tare_cause *causes, size_t cause_count,
 	const struct tare_evidence *evidence, size_t count, bool *marks);

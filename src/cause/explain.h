@@ -22,8 +22,8 @@ void explain_latest(const struct tare_evidence *items, size_t count, int64_t *re
 
 struct explain_window {
 	int64_t from_ns, to_ns;
-	int16_t cpu;   /* where the thread was meanwhile, for interrupts; TARE_NO_CPU: not known */
-	bool ready;    /* it had work to do from the beginning: being off the CPU is a delay, not waiting */
+	int16_t cpu; /* where the thread was meanwhile, for interrupts; TARE_NO_CPU: not known */
+	bool ready;  /* it had work to do from the beginning: being off the CPU is a delay, not waiting */
 };
 
 struct explain_part {
@@ -34,9 +34,9 @@ struct explain_part {
 };
 struct explain_sums {
 	struct explain_part part[TARE_WORD_COUNT];
-	int64_t off_ns;    /* off the CPU, whatever the reason */
+	int64_t off_ns; /* off the CPU, whatever the reason */
 	unsigned faults;
-	bool missing;      /* records of this time were lost */
+	bool missing; /* records of this time were lost */
 };
 /* Adds what happened in the window; sums start as zero. */
 void explain_window(const struct explain_index *index, const struct explain_window *window, struct explain_sums *sums);

@@ -23,7 +23,7 @@ struct load_thread {
 	const struct load_plan *plan;
 	const atomic_bool *stop;
 	int64_t until_ns;
-	int cpu, fd;           /* -1: none */
+	int cpu, fd; /* -1: none */
 	bool receives;
 	uint64_t amount;
 	pthread_t thread;
@@ -184,7 +184,8 @@ static double cpu_seconds(void)
 	       (double)usage.ru_stime.tv_usec / 1e6;
 }
 
-int load_run(const struct load_plan *plan, const atomic_bool *stop, struct load_result *ret_result, struct tare_err *err)
+int load_run(
+	const struct load_plan *plan, const atomic_bool *stop, struct load_result *ret_result, struct tare_err *err)
 {
 	AUTO_FREE struct load_thread *threads = calloc(THREADS_MOST, sizeof *threads);
 	struct load_result result = {.cpu_seconds = cpu_seconds()};

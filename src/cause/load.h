@@ -20,15 +20,16 @@ enum load_kind {
 
 struct load_plan {
 	enum load_kind kind;
-	const int *cpus;      /* a thread on each; tcp: the sending end on the first, the receiving on the second or the same */
-	size_t cpu_count;     /* 0: one, wherever the scheduler puts it */
-	int64_t for_ns;       /* 0: until stopped */
-	int64_t interval_ns;  /* wakeups: between two of a thread */
-	const char *peer;     /* tcp: "host:port" of something that takes bytes; NULL: loopback */
+	const int *
+		cpus; /* a thread on each; tcp: the sending end on the first, the receiving on the second or the same */
+	size_t cpu_count;    /* 0: one, wherever the scheduler puts it */
+	int64_t for_ns;      /* 0: until stopped */
+	int64_t interval_ns; /* wakeups: between two of a thread */
+	const char *peer;    /* tcp: "host:port" of something that takes bytes; NULL: loopback */
 };
 struct load_result {
 	double seconds, cpu_seconds;
-	uint64_t amount;      /* bytes, turns or wake-ups */
+	uint64_t amount; /* bytes, turns or wake-ups */
 };
 /* Returns when the time is over or *stop is set. */
 int load_run(const struct load_plan *plan, const atomic_bool *stop, struct load_result *ret_result,

@@ -15,7 +15,7 @@
 #include "clock/cpu.h"
 
 /* From the start of the first thread to the common beginning: pinning, opening of rings. */
-#define LEAD_NS ((int64_t)50000000)
+#define LEAD_NS  ((int64_t)50000000)
 #define LEAST_NS ((int64_t)1000)
 enum { EVIDENCE_ROOM = 1 << 16 };
 
@@ -97,7 +97,8 @@ static void *noise_main(void *argument)
 static void explain_gap(const struct explain_index *index, const struct watch *watch, int cpu, struct noise_gap *gap)
 {
 	struct explain_sums sums = {0};
-	struct explain_window window = {.from_ns = gap->at_ns, .to_ns = gap->at_ns + gap->ns, .cpu = (int16_t)cpu, .ready = true};
+	struct explain_window window = {
+		.from_ns = gap->at_ns, .to_ns = gap->at_ns + gap->ns, .cpu = (int16_t)cpu, .ready = true};
 	explain_window(index, &window, &sums);
 	enum tare_word word = explain_largest(&sums);
 	const struct explain_part *part = &sums.part[word];
@@ -113,8 +114,8 @@ static void explain_gap(const struct explain_index *index, const struct watch *w
 		return;
 	bool all_seen = watch_has_thread(watch) && watch_has_softirqs(watch) && !sums.missing;
 	gap->cause = (struct tare_cause){.word = sums.missing ? TARE_WORD_UNKNOWN
-			: all_seen ? TARE_WORD_HARDWARE
-				   : TARE_WORD_UNEXPLAINED,
+						 : all_seen   ? TARE_WORD_HARDWARE
+							      : TARE_WORD_UNEXPLAINED,
 		.excess_ns = gap->ns,
 		.explained_ns = all_seen ? gap->ns : 0,
 		.cpu = (int16_t)cpu,
@@ -144,13 +145,14 @@ static void threads_end(struct noise_thread *const *threads)
 	free(*threads);
 }
 
-static int open_threads(const struct noise_plan *plan, struct noise_core *cores, struct noise_thread *threads,
-	struct tare_err *err)
+static int open_threads(
+	const struct noise_plan *plan, struct noise_core *cores, struct noise_thread *threads, struct tare_err *err)
 {
 	for (size_t i = 0; i < plan->cpu_count; i++) {
 		cores[i] = (struct noise_core){.cpu = plan->cpus[i]};
 		threads[i].core = &cores[i];
-		struct watch_plan watch = {.cpus = &cores[i].cpu, .cpu_count = 1, .room = EVIDENCE_ROOM, .softirqs = true};
+		struct watch_plan watch = {
+			.cpus = &cores[i].cpu, .cpu_count = 1, .room = EVIDENCE_ROOM, .softirqs = true};
 		if (plan->why && watch_open(&watch, &threads[i].watch, err) < 0)
 			return -1;
 	}

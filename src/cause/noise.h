@@ -18,14 +18,14 @@ enum { NOISE_STEPS = 9, NOISE_WORST = 8, NOISE_CPUS_MOST = 256 };
 int64_t noise_step_ns(size_t step);
 
 struct noise_gap {
-	int64_t at_ns, ns;        /* since the beginning */
-	struct tare_cause cause;  /* word NONE: not watched */
+	int64_t at_ns, ns;       /* since the beginning */
+	struct tare_cause cause; /* word NONE: not watched */
 };
 struct noise_core {
 	int cpu;
 	uint64_t readings;
-	int64_t bias_ns;          /* least between two readings: what the loop itself costs */
-	int64_t lost_ns;          /* sum of all gaps of 1 us or more, bias taken off */
+	int64_t bias_ns; /* least between two readings: what the loop itself costs */
+	int64_t lost_ns; /* sum of all gaps of 1 us or more, bias taken off */
 	uint64_t count[NOISE_STEPS];
 	struct noise_gap worst[NOISE_WORST]; /* longest first */
 	size_t worst_count;
@@ -36,7 +36,7 @@ struct noise_plan {
 	const int *cpus;
 	size_t cpu_count;
 	int64_t for_ns;
-	bool why;                 /* watch the threads, for the causes of the longest gaps */
+	bool why; /* watch the threads, for the causes of the longest gaps */
 };
 /* Fills ret_cores, cpu_count of them; *ret_missing (a static text, or "") tells what causes are not seen. */
 int noise_run(const struct noise_plan *plan, struct noise_core *ret_cores, char *ret_missing, size_t room,

@@ -60,7 +60,8 @@ static int fail_open(int why, const struct ring_plan *plan, struct tare_err *err
 	bool refused = why == EACCES || why == EPERM;
 	char remedy[120] = "";
 	if (refused)
-		snprintf(remedy, sizeof remedy, "\n  needs CAP_PERFMON, or: sudo sysctl -w kernel.perf_event_paranoid=%d",
+		snprintf(remedy, sizeof remedy,
+			"\n  needs CAP_PERFMON, or: sudo sysctl -w kernel.perf_event_paranoid=%d",
 			plan->pid < 0 ? 0 : 2);
 	return tare_fail(err, refused ? TARE_E_PERMISSION : TARE_E_UNSUPPORTED, "cannot watch %s: %s%s",
 		plan->pid < 0 ? "who runs on a CPU" : "the scheduler's view of a thread", strerror(why), remedy);

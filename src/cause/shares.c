@@ -7,7 +7,8 @@
 
 static int64_t overlap_ns(const struct tare_evidence *item, int64_t from_ns, int64_t to_ns)
 {
-	int64_t from = item->from_ns > from_ns ? item->from_ns : from_ns, to = item->to_ns < to_ns ? item->to_ns : to_ns;
+	int64_t from = item->from_ns > from_ns ? item->from_ns : from_ns,
+		to = item->to_ns < to_ns ? item->to_ns : to_ns;
 	return to > from ? to - from : 0;
 }
 
@@ -60,8 +61,8 @@ static int by_tid(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-int64_t shares_of_tids(const struct tare_evidence *items, size_t count, const int32_t *tids, size_t tid_count, int16_t cpu,
-	int64_t from_ns, int64_t to_ns)
+int64_t shares_of_tids(const struct tare_evidence *items, size_t count, const int32_t *tids, size_t tid_count,
+	int16_t cpu, int64_t from_ns, int64_t to_ns)
 {
 	int64_t sum_ns = 0;
 	for (size_t i = 0; i < count; i++)

@@ -24,5 +24,5 @@ struct cpu_shares {
 void cpu_shares_of(const struct tare_evidence *items, size_t count, int16_t cpu, int64_t from_ns, int64_t to_ns,
 	struct cpu_shares *ret_shares);
 /* Time that threads with these ids (sorted) ran on a CPU, -1: on any that is watched. */
-int64_t shares_of_tids(const struct tare_evidence *items, size_t count, const int32_t *tids, size_t tid_count, int16_t cpu,
-	int64_t from_ns, int64_t to_ns);
+int64_t shares_of_tids(const struct tare_evidence *items, size_t count, const int32_t *tids, size_t tid_count,
+	int16_t cpu, int64_t from_ns, int64_t to_ns);

@@ -6,7 +6,9 @@
 #include "base/text.h"
 #include "cli/lab.h"
 
-struct lab_options { bool quick; };
+struct lab_options {
+	bool quick;
+};
 
 static const struct option lab_options[] = {
 	{.name = "quick",
@@ -20,9 +22,11 @@ static const struct enactment {
 	const char *name, *what;
 	int (*run)(struct lab *lab, struct tare_err *err);
 } enactments[] = {
-	{"ping-blind", "ping beside a service, free and under load: what left late does not show in a round trip", lab_ping_blind},
+	{"ping-blind", "ping beside a service, free and under load: what left late does not show in a round trip",
+		lab_ping_blind},
 	{"kernel-alive", "a stopped service still answers ping", lab_kernel_alive},
-	{"two-modes", "a responder that moves between CPUs in mid-round: two medians and a mean between them", lab_two_modes},
+	{"two-modes", "a responder that moves between CPUs in mid-round: two medians and a mean between them",
+		lab_two_modes},
 	{"first-request", "the first request of a round is another thing than the rest", lab_first_request},
 	{"stalls-behind-p999", "five stalls in 10000 requests, and p99.9 does not move", lab_stalls},
 	{"average-lies", "one slow request in a thousand, and a mean that describes none", lab_average},

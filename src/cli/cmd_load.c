@@ -22,7 +22,8 @@ static const struct option load_options[] = {
 	{.name = "cpu",
 		.type = OPTION_CPUS,
 		.metavar = "LIST",
-		.help = "a thread on each of these CPUs; tcp: the sending end on the first, the receiving on the second",
+		.help = "a thread on each of these CPUs; tcp: the sending end on the first, the receiving on the "
+			"second",
 		.offset = OPTION_AT(struct load_options, cpus)},
 	{.name = "for",
 		.type = OPTION_DURATION,
@@ -74,8 +75,11 @@ static void print_result(struct cli *cli, enum load_kind kind, const struct load
 	double per_second = result->seconds > 0 ? (double)result->amount / result->seconds : 0;
 	static const char *const units[] = {"bytes", "turns", "bytes", "wakeups"};
 	if (json) {
-		fprintf(cli->out, "{\"schema\":\"tare.load/1\",\"kind\":\"%s\",\"seconds\":%.3f,\"%s\":%llu,\"cpu_seconds\":%.3f}\n",
-			kinds[kind], result->seconds, units[kind], (unsigned long long)result->amount, result->cpu_seconds);
+		fprintf(cli->out,
+			"{\"schema\":\"tare.load/"
+			"1\",\"kind\":\"%s\",\"seconds\":%.3f,\"%s\":%llu,\"cpu_seconds\":%.3f}\n",
+			kinds[kind], result->seconds, units[kind], (unsigned long long)result->amount,
+			result->cpu_seconds);
 	} else if (kind == LOAD_TCP) {
 		fprintf(cli->out, "tcp: %.2f Gbit/s, %.2f GB in %.2f s, %.2f s of CPU time\n", per_second * 8 / 1e9,
 			(double)result->amount / 1e9, result->seconds, result->cpu_seconds);
@@ -85,8 +89,8 @@ static void print_result(struct cli *cli, enum load_kind kind, const struct load
 	} else {
 		char rate[32];
 		format_rate(per_second, rate, sizeof rate);
-		fprintf(cli->out, "%s: %s %s in %.2f s, %.2f s of CPU time\n", kinds[kind], rate, units[kind], result->seconds,
-			result->cpu_seconds);
+		fprintf(cli->out, "%s: %s %s in %.2f s, %.2f s of CPU time\n", kinds[kind], rate, units[kind],
+			result->seconds, result->cpu_seconds);
 	}
 }
 

@@ -64,7 +64,8 @@ static void print_cores(struct cli *cli, const struct noise_core *cores, size_t 
 	fprintf(cli->out, "   longest\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct noise_core *core = &cores[i];
-		fprintf(cli->out, "%3d  %8lld  %9.4f", core->cpu, (long long)core->bias_ns, 100.0 * (double)core->lost_ns / (double)for_ns);
+		fprintf(cli->out, "%3d  %8lld  %9.4f", core->cpu, (long long)core->bias_ns,
+			100.0 * (double)core->lost_ns / (double)for_ns);
 		for (size_t step = 0; step < NOISE_STEPS; step++)
 			fprintf(cli->out, "  %7llu", (unsigned long long)core->count[step]);
 		format_duration(core->worst_count ? core->worst[0].ns : 0, length, sizeof length);
@@ -81,8 +82,8 @@ static void print_worst(struct cli *cli, const struct noise_core *cores, size_t 
 			format_duration(gap->at_ns, at, sizeof at);
 			format_duration(gap->ns, length, sizeof length);
 			tare_cause_sentence(&gap->cause, sentence, sizeof sentence);
-			report_sentence(cli->out, cli->columns > 0 ? cli->columns : 100, "CPU %d, at %s: %s%s%s.", cores[i].cpu, at, length,
-				why ? ", " : "", why ? sentence : "");
+			report_sentence(cli->out, cli->columns > 0 ? cli->columns : 100, "CPU %d, at %s: %s%s%s.",
+				cores[i].cpu, at, length, why ? ", " : "", why ? sentence : "");
 		}
 	}
 }
@@ -92,9 +93,11 @@ static void print_json(struct cli *cli, const struct noise_core *cores, size_t c
 	fprintf(cli->out, "{\"schema\":\"tare.noise/1\",\"for_ns\":%lld,\"rows\":[", (long long)for_ns);
 	for (size_t i = 0; i < count; i++) {
 		const struct noise_core *core = &cores[i];
-		fprintf(cli->out, "%s\n{\"cpu\":%d,\"readings\":%llu,\"bias_ns\":%lld,\"taken_ns\":%lld,\"longest_ns\":%lld,\"word\":\"%s\",\"gaps\":{",
-			i ? "," : "", core->cpu, (unsigned long long)core->readings, (long long)core->bias_ns, (long long)core->lost_ns,
-			(long long)(core->worst_count ? core->worst[0].ns : 0),
+		fprintf(cli->out,
+			"%s\n{\"cpu\":%d,\"readings\":%llu,\"bias_ns\":%lld,\"taken_ns\":%lld,\"longest_ns\":%lld,"
+			"\"word\":\"%s\",\"gaps\":{",
+			i ? "," : "", core->cpu, (unsigned long long)core->readings, (long long)core->bias_ns,
+			(long long)core->lost_ns, (long long)(core->worst_count ? core->worst[0].ns : 0),
 			core->worst_count ? tare_word_name(core->worst[0].cause.word) : "none");
 		for (size_t step = 0; step < NOISE_STEPS; step++)
 			fprintf(cli->out, "%s\"from_%lld_ns\":%llu", step ? "," : "", (long long)noise_step_ns(step),
@@ -115,8 +118,10 @@ static int run_noise(struct cli *cli, void *config, int operand_count, char **op
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	if (options->cpus.count == 0)
 		all_cpus(&options->cpus);
-	struct noise_plan plan = {
-		.cpus = options->cpus.cpu, .cpu_count = options->cpus.count, .for_ns = options->for_ns, .why = options->why};
+	struct noise_plan plan = {.cpus = options->cpus.cpu,
+		.cpu_count = options->cpus.count,
+		.for_ns = options->for_ns,
+		.why = options->why};
 	if (noise_run(&plan, cores, missing, sizeof missing, err) < 0)
 		return -1;
 	if (options->json) {

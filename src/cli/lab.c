@@ -61,7 +61,8 @@ static void serve(const char *url, int cpu, bool spin, const char *inject, int r
 		pause();
 }
 
-pid_t lab_echo(const struct lab *lab, int cpu, bool spin, const char *inject, char *ret_url, size_t room, struct tare_err *err)
+pid_t lab_echo(
+	const struct lab *lab, int cpu, bool spin, const char *inject, char *ret_url, size_t room, struct tare_err *err)
 {
 	int ends[2];
 	char well = 0;
@@ -208,7 +209,8 @@ static void take_figures(const struct tare_record *record, struct lab_figures *f
 	const struct tare_series *series = &record->series;
 	AUTO_FREE double *values = calloc(series->count + 1, sizeof *values);
 	struct tare_fates fates = tare_fates_of(series);
-	*figures = (struct lab_figures){.sent = fates.sent, .answered = fates.count[TARE_ANSWERED] + fates.count[TARE_OVERDUE]};
+	*figures = (struct lab_figures){
+		.sent = fates.sent, .answered = fates.count[TARE_ANSWERED] + fates.count[TARE_OVERDUE]};
 	if (!values)
 		return;
 	peer_cpus(record, figures, values);

@@ -13,9 +13,9 @@
 
 struct lab {
 	struct cli *cli;
-	int cpu[2];       /* the first two that this process may use; both the same on a host with one */
-	int cpus;         /* how many there are */
-	double scale;     /* of counts: 1, less for a quick look */
+	int cpu[2];   /* the first two that this process may use; both the same on a host with one */
+	int cpus;     /* how many there are */
+	double scale; /* of counts: 1, less for a quick look */
 };
 
 /* Figures of one round and target. Times in ns, NAN where there is none. */
@@ -23,7 +23,7 @@ struct lab_figures {
 	uint64_t sent, answered, n;
 	double rtt_p50, rtt_p99, rtt_p999, rtt_max, rtt_mean, rtt_min, late_mean, late_p50, response_p50, first, second;
 	uint64_t stalls;
-	int peer_cpu[2];             /* CPUs the peer was seen on, most frequent first; -1: none */
+	int peer_cpu[2]; /* CPUs the peer was seen on, most frequent first; -1: none */
 	double by_cpu_p50[2];
 	uint64_t by_cpu_n[2];
 	bool first_is_slowest;

@@ -19,7 +19,10 @@
 
 enum { PACKETS = 800, EVERY_MS = 5 };
 
-struct ping_figures { double rtt_p50_us, slip_us; size_t n; };
+struct ping_figures {
+	double rtt_p50_us, slip_us;
+	size_t n;
+};
 
 static int by_value(const void *left, const void *right)
 {
@@ -35,7 +38,8 @@ static void read_ping(FILE *in, struct ping_figures *figures)
 	char line[256];
 	while (rtt && fgets(line, sizeof line, in)) {
 		const char *time = strstr(line, "time=");
-		if (!time || sscanf(line, "[%lf]", &at) != 1 || sscanf(time, "time=%lf", &ms) != 1 || figures->n == PACKETS)
+		if (!time || sscanf(line, "[%lf]", &at) != 1 || sscanf(time, "time=%lf", &ms) != 1 ||
+			figures->n == PACKETS)
 			continue;
 		if (figures->n == 0)
 			first = at;
@@ -104,15 +108,16 @@ static int run_row(struct lab *lab, const char *url, struct row *row, struct tar
 static void print_rows(const struct lab *lab, const struct row *rows, size_t count)
 {
 	char cell[5][32];
-	fprintf(lab->cli->out, "%llu requests a row, %d ms apart; times in µs\n", (unsigned long long)lab_count(lab, PACKETS),
-		EVERY_MS);
+	fprintf(lab->cli->out, "%llu requests a row, %d ms apart; times in µs\n",
+		(unsigned long long)lab_count(lab, PACKETS), EVERY_MS);
 	fprintf(lab->cli->out, "                          ping rtt   ping's gap    tare rtt        late    response\n");
 	fprintf(lab->cli->out, "                               p50     too long         p50        mean         p50\n");
 	for (size_t i = 0; i < count; i++) {
 		const struct row *row = &rows[i];
-		fprintf(lab->cli->out, "%-24s %9s %12s %11s %11s %11s\n", row->what, lab_us(row->ping.rtt_p50_us * 1000, cell[0]),
-			lab_us(row->ping.slip_us * 1000, cell[1]), lab_us(row->tare.rtt_p50, cell[2]),
-			lab_us(row->tare.late_mean, cell[3]), lab_us(row->tare.response_p50, cell[4]));
+		fprintf(lab->cli->out, "%-24s %9s %12s %11s %11s %11s\n", row->what,
+			lab_us(row->ping.rtt_p50_us * 1000, cell[0]), lab_us(row->ping.slip_us * 1000, cell[1]),
+			lab_us(row->tare.rtt_p50, cell[2]), lab_us(row->tare.late_mean, cell[3]),
+			lab_us(row->tare.response_p50, cell[4]));
 	}
 }
 
@@ -120,9 +125,12 @@ static void conclude(const struct lab *lab, const struct row *rows)
 {
 	char a[32], b[32], c[32];
 	const struct row *still = &rows[0], *held = &rows[3];
-	double moved = fabs(held->tare.rtt_p50 - still->tare.rtt_p50), late = held->tare.late_mean - still->tare.late_mean;
+	double moved = fabs(held->tare.rtt_p50 - still->tare.rtt_p50),
+	       late = held->tare.late_mean - still->tare.late_mean;
 	double ratio = late / fmax(1000, moved);
-	lab_say(lab, "With the load on its CPU every request left %s µs later on average; the median round trip moved by %s µs.",
+	lab_say(lab,
+		"With the load on its CPU every request left %s µs later on average; the median round trip moved by %s "
+		"µs.",
 		lab_us(late, a), lab_us(moved, b));
 	lab_say(lab, "Lateness moved %.0f times as much as the round trip did (of which at least 1 µs): %s", ratio,
 		ratio >= 50 ? "a stopwatch that starts at the send cannot see what happened before it."
@@ -133,7 +141,9 @@ static void conclude(const struct lab *lab, const struct row *rows)
 			lab_us(held->ping.slip_us * 1000, c));
 	else
 		lab_say(lab, "There is no ping here that does -D -i 0.005: its columns are empty.");
-	lab_say(lab, "The load of the second row ran on CPU %d, the sender of the fourth on CPU %d: load elsewhere is no contention.",
+	lab_say(lab,
+		"The load of the second row ran on CPU %d, the sender of the fourth on CPU %d: load elsewhere is no "
+		"contention.",
 		rows[1].load_cpu, held->cpu);
 }
 
@@ -149,7 +159,8 @@ int lab_ping_blind(struct lab *lab, struct tare_err *err)
 	};
 	if (lab->cpus < 2)
 		return tare_fail(err, TARE_E_INVALID,
-			"one CPU is all there is: sender, responder and load always share it, so that nothing can be told apart");
+			"one CPU is all there is: sender, responder and load always share it, so that nothing can be "
+			"told apart");
 	/* not pinned: where a load is, the scheduler moves it out of the way */
 	pid_t responder = lab_echo(lab, -1, false, NULL, url, sizeof url, err);
 	if (responder < 0)
@@ -163,7 +174,9 @@ int lab_ping_blind(struct lab *lab, struct tare_err *err)
 	print_rows(lab, rows, 4);
 	conclude(lab, rows);
 	if (lab->cpus < 3)
-		lab_say(lab, "With %d CPUs the responder shares one with the load of the second row, and says so in its round trip.",
+		lab_say(lab,
+			"With %d CPUs the responder shares one with the load of the second row, and says so in its "
+			"round trip.",
 			lab->cpus);
 	return 0;
 }

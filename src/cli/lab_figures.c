@@ -25,10 +25,13 @@ int lab_stalls(struct lab *lab, struct tare_err *err)
 	struct lab_figures still, held;
 	char cell[8][32], inject[256];
 	uint64_t step = lab_count(lab, 10000) / 6;
-	snprintf(inject, sizeof inject, "delay 1500us at %llu, delay 300us at %llu, delay 700us at %llu, delay 200us at %llu, delay 900us at %llu",
-		(unsigned long long)step, (unsigned long long)(2 * step), (unsigned long long)(3 * step), (unsigned long long)(4 * step),
-		(unsigned long long)(5 * step));
-	if (run_injected(lab, NULL, 10000, 2000000, &still, err) < 0 || run_injected(lab, inject, 10000, 2000000, &held, err) < 0)
+	snprintf(inject, sizeof inject,
+		"delay 1500us at %llu, delay 300us at %llu, delay 700us at %llu, delay 200us at %llu, delay 900us at "
+		"%llu",
+		(unsigned long long)step, (unsigned long long)(2 * step), (unsigned long long)(3 * step),
+		(unsigned long long)(4 * step), (unsigned long long)(5 * step));
+	if (run_injected(lab, NULL, 10000, 2000000, &still, err) < 0 ||
+		run_injected(lab, inject, 10000, 2000000, &held, err) < 0)
 		return -1;
 	fprintf(lab->cli->out, "rtt, µs                 p50       p99     p99.9       max    above 10 x p50\n");
 	for (int i = 0; i < 2; i++) {
@@ -37,10 +40,15 @@ int lab_stalls(struct lab *lab, struct tare_err *err)
 			lab_us(f->rtt_p50, cell[0]), lab_us(f->rtt_p99, cell[1]), lab_us(f->rtt_p999, cell[2]),
 			lab_us(f->rtt_max, cell[3]), (unsigned long long)f->stalls);
 	}
-	lab_say(lab, "Five requests of %llu were held for 200 to 1500 µs, on purpose. The slowest is %.0f times the p99.9, which moved from %s to %s µs.",
-		(unsigned long long)held.n, held.rtt_max / held.rtt_p999, lab_us(still.rtt_p999, cell[0]), lab_us(held.rtt_p999, cell[1]));
+	lab_say(lab,
+		"Five requests of %llu were held for 200 to 1500 µs, on purpose. The slowest is %.0f times the p99.9, "
+		"which moved from %s to %s µs.",
+		(unsigned long long)held.n, held.rtt_max / held.rtt_p999, lab_us(still.rtt_p999, cell[0]),
+		lab_us(held.rtt_p999, cell[1]));
 	if (still.stalls > 2)
-		lab_say(lab, "This host has stalls of its own, %llu in the undisturbed round, so that p99.9 sees some: a quieter one shows it better.",
+		lab_say(lab,
+			"This host has stalls of its own, %llu in the undisturbed round, so that p99.9 sees some: a "
+			"quieter one shows it better.",
 			(unsigned long long)still.stalls);
 	else
 		lab_say(lab, "p99.9 of 10000 has ten requests behind it, and up to ten stalls hide there: count them.");
@@ -57,26 +65,35 @@ int lab_average(struct lab *lab, struct tare_err *err)
 	fprintf(lab->cli->out, "rtt, µs                p50      mean       p99       max\n");
 	for (int i = 0; i < 2; i++) {
 		const struct lab_figures *f = i ? &held : &still;
-		fprintf(lab->cli->out, "%-16s %9s %9s %9s %9s\n", i ? "1 in 1000 held" : "undisturbed", lab_us(f->rtt_p50, cell[0]),
-			lab_us(f->rtt_mean, cell[1]), lab_us(f->rtt_p99, cell[2]), lab_us(f->rtt_max, cell[3]));
+		fprintf(lab->cli->out, "%-16s %9s %9s %9s %9s\n", i ? "1 in 1000 held" : "undisturbed",
+			lab_us(f->rtt_p50, cell[0]), lab_us(f->rtt_mean, cell[1]), lab_us(f->rtt_p99, cell[2]),
+			lab_us(f->rtt_max, cell[3]));
 	}
 	if (held.rtt_mean <= still.rtt_mean)
-		lab_say(lab, "This host held requests up by itself, and more than was done on purpose: a quieter one shows it better.");
-	lab_say(lab, "One request in a thousand was held for 4 ms, and a few behind it waited: the median moved by %s µs, the mean by %s.",
+		lab_say(lab, "This host held requests up by itself, and more than was done on purpose: a quieter one "
+			     "shows it better.");
+	lab_say(lab,
+		"One request in a thousand was held for 4 ms, and a few behind it waited: the median moved by %s µs, "
+		"the mean by %s.",
 		lab_us(fabs(held.rtt_p50 - still.rtt_p50), cell[0]), lab_us(held.rtt_mean - still.rtt_mean, cell[1]));
-	lab_say(lab, "A mean of %s µs describes no request at all: neither the ordinary ones at %s nor the slow ones at %s.",
+	lab_say(lab,
+		"A mean of %s µs describes no request at all: neither the ordinary ones at %s nor the slow ones at %s.",
 		lab_us(held.rtt_mean, cell[0]), lab_us(held.rtt_p50, cell[1]), lab_us(held.rtt_max, cell[2]));
 	return 0;
 }
 
 int lab_rate(struct lab *lab, struct tare_err *err)
 {
-	static const struct { int64_t every_ns; uint64_t count; const char *what; } rates[] = {
-		{1000000, 4000, "1 000/s"}, {50000, 80000, "20 000/s"}};
+	static const struct {
+		int64_t every_ns;
+		uint64_t count;
+		const char *what;
+	} rates[] = {{1000000, 4000, "1 000/s"}, {50000, 80000, "20 000/s"}};
 	struct lab_figures f[2][2];
 	char url[64], cell[4][32];
 	if (lab->cpus < 2)
-		return tare_fail(err, TARE_E_INVALID, "one CPU is all there is: busy waiting would keep the responder from it");
+		return tare_fail(
+			err, TARE_E_INVALID, "one CPU is all there is: busy waiting would keep the responder from it");
 	for (int spin = 0; spin < 2; spin++) {
 		pid_t responder = lab_echo(lab, lab->cpu[1], spin, NULL, url, sizeof url, err);
 		if (responder < 0)
@@ -96,7 +113,9 @@ int lab_rate(struct lab *lab, struct tare_err *err)
 	for (int rate = 0; rate < 2; rate++)
 		fprintf(lab->cli->out, "%-16s %10s %9s %13s\n", rates[rate].what, lab_us(f[0][rate].rtt_p50, cell[0]),
 			lab_us(f[1][rate].rtt_p50, cell[1]), lab_us(f[0][rate].rtt_p50 - f[1][rate].rtt_p50, cell[2]));
-	lab_say(lab, "Waiting by sleeping or by looking: the difference is %s µs at 1 000/s and %s at 20 000/s, %.1f times as much or as little.",
+	lab_say(lab,
+		"Waiting by sleeping or by looking: the difference is %s µs at 1 000/s and %s at 20 000/s, %.1f times "
+		"as much or as little.",
 		lab_us(f[0][0].rtt_p50 - f[1][0].rtt_p50, cell[0]), lab_us(f[0][1].rtt_p50 - f[1][1].rtt_p50, cell[1]),
 		(f[0][1].rtt_p50 - f[1][1].rtt_p50) / (f[0][0].rtt_p50 - f[1][0].rtt_p50));
 	lab_say(lab, "A verdict at one rate says nothing about another: verify at the rate of production.");
@@ -124,12 +143,13 @@ int lab_resolution(struct lab *lab, struct tare_err *err)
 		return -1;
 	fprintf(lab->cli->out, "bytes of payload      min, ns    p50, ns    the same through a display of 1 µs\n");
 	for (int i = 0; i < 2; i++)
-		fprintf(lab->cli->out, "%-16zu %12.0f %10.0f    %.3f ms, %.3f ms\n", sizes[i], f[i].rtt_min, f[i].rtt_p50,
-			floor(f[i].rtt_min / 1000) / 1000, floor(f[i].rtt_p50 / 1000) / 1000);
+		fprintf(lab->cli->out, "%-16zu %12.0f %10.0f    %.3f ms, %.3f ms\n", sizes[i], f[i].rtt_min,
+			f[i].rtt_p50, floor(f[i].rtt_min / 1000) / 1000, floor(f[i].rtt_p50 / 1000) / 1000);
 	double difference = f[1].rtt_p50 - f[0].rtt_p50;
 	double steps = floor(f[1].rtt_p50 / 1000) - floor(f[0].rtt_p50 / 1000);
-	lab_say(lab, "%zu bytes more cost %s µs of median round trip; a display of 1 µs shows %.0f step%s of it.", sizes[1] - sizes[0],
-		lab_us(difference, cell[0]), steps, steps == 1 ? "" : "s");
-	lab_say(lab, "What is smaller than one step of a display cannot be seen through it, however many requests are averaged into its columns.");
+	lab_say(lab, "%zu bytes more cost %s µs of median round trip; a display of 1 µs shows %.0f step%s of it.",
+		sizes[1] - sizes[0], lab_us(difference, cell[0]), steps, steps == 1 ? "" : "s");
+	lab_say(lab, "What is smaller than one step of a display cannot be seen through it, however many requests are "
+		     "averaged into its columns.");
 	return 0;
 }

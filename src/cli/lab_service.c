@@ -25,14 +25,17 @@ int lab_kernel_alive(struct lab *lab, struct tare_err *err)
 	fprintf(lab->cli->out, "                        service runs             service stopped\n");
 	fprintf(lab->cli->out, "                      answered  p50, µs       answered  p50, µs\n");
 	for (int i = 0; i < 2; i++)
-		fprintf(lab->cli->out, "%-18s %6llu of %llu %8s  %6llu of %llu %8s\n", i ? "the service (stamp)" : "ping (icmp)",
-			(unsigned long long)figures[0][i].answered, (unsigned long long)figures[0][i].sent,
-			lab_us(figures[0][i].rtt_p50, cell[0]), (unsigned long long)figures[1][i].answered,
-			(unsigned long long)figures[1][i].sent, lab_us(figures[1][i].rtt_p50, cell[1]));
+		fprintf(lab->cli->out, "%-18s %6llu of %llu %8s  %6llu of %llu %8s\n",
+			i ? "the service (stamp)" : "ping (icmp)", (unsigned long long)figures[0][i].answered,
+			(unsigned long long)figures[0][i].sent, lab_us(figures[0][i].rtt_p50, cell[0]),
+			(unsigned long long)figures[1][i].answered, (unsigned long long)figures[1][i].sent,
+			lab_us(figures[1][i].rtt_p50, cell[1]));
 	bool shown = figures[1][0].answered * 10 >= figures[1][0].sent * 9 && figures[1][1].answered == 0;
-	lab_say(lab, "%s", shown ? "The service was stopped, and every ping was answered: an answered ping proves that the kernel lives, "
-				   "not the service. Probe the port."
-				 : "This time the two did not come apart as they should: the figures above say how.");
+	lab_say(lab, "%s",
+		shown ? "The service was stopped, and every ping was answered: an answered ping proves that the kernel "
+			"lives, "
+			"not the service. Probe the port."
+		      : "This time the two did not come apart as they should: the figures above say how.");
 	lab_say(lab, "The kernel answers in %s µs, the service in %s µs: its process must be woken.",
 		lab_us(figures[0][0].rtt_p50, cell[0]), lab_us(figures[0][1].rtt_p50, cell[1]));
 	return 0;
@@ -58,22 +61,28 @@ int lab_two_modes(struct lab *lab, struct tare_err *err)
 		return -1;
 	fprintf(lab->cli->out, "responder on         requests  rtt p50, µs\n");
 	for (int i = 0; i < 2 && f.peer_cpu[i] >= 0; i++)
-		fprintf(lab->cli->out, "CPU %-4d           %9llu  %11s\n", f.peer_cpu[i], (unsigned long long)f.by_cpu_n[i],
-			lab_us(f.by_cpu_p50[i], cell[i]));
-	fprintf(lab->cli->out, "all                %9llu  %11s\nmean of all                   %11s\n", (unsigned long long)f.n,
-		lab_us(f.rtt_p50, cell[2]), lab_us(f.rtt_mean, cell[3]));
+		fprintf(lab->cli->out, "CPU %-4d           %9llu  %11s\n", f.peer_cpu[i],
+			(unsigned long long)f.by_cpu_n[i], lab_us(f.by_cpu_p50[i], cell[i]));
+	fprintf(lab->cli->out, "all                %9llu  %11s\nmean of all                   %11s\n",
+		(unsigned long long)f.n, lab_us(f.rtt_p50, cell[2]), lab_us(f.rtt_mean, cell[3]));
 	if (f.peer_cpu[1] < 0) {
 		lab_say(lab, "The responder did not move this time: nothing is shown.");
 		return 0;
 	}
 	double low = fmin(f.by_cpu_p50[0], f.by_cpu_p50[1]), high = fmax(f.by_cpu_p50[0], f.by_cpu_p50[1]);
-	lab_say(lab, "The responder moved once, at request %llu, and with it the median from one mode to the other: %s and %s µs.",
-		(unsigned long long)(count * 4 / 10), lab_us(f.by_cpu_p50[1], cell[0]), lab_us(f.by_cpu_p50[0], cell[1]));
+	lab_say(lab,
+		"The responder moved once, at request %llu, and with it the median from one mode to the other: %s and "
+		"%s µs.",
+		(unsigned long long)(count * 4 / 10), lab_us(f.by_cpu_p50[1], cell[0]),
+		lab_us(f.by_cpu_p50[0], cell[1]));
 	if (f.rtt_mean > low && f.rtt_mean < high)
-		lab_say(lab, "The mean of %s µs lies between them, where hardly any request was; the median of all, %s, in the larger group only.",
+		lab_say(lab,
+			"The mean of %s µs lies between them, where hardly any request was; the median of all, %s, in "
+			"the larger group only.",
 			lab_us(f.rtt_mean, cell[0]), lab_us(f.rtt_p50, cell[1]));
 	else
-		lab_say(lab, "The mean of %s µs is neither: a few slow requests pulled it out of both.", lab_us(f.rtt_mean, cell[0]));
+		lab_say(lab, "The mean of %s µs is neither: a few slow requests pulled it out of both.",
+			lab_us(f.rtt_mean, cell[0]));
 	lab_say(lab, "Two populations are two populations: report them apart.");
 	return 0;
 }
@@ -110,10 +119,15 @@ int lab_first_request(struct lab *lab, struct tare_err *err)
 		return tare_fail(err, TARE_E_INVALID, "no first request was answered");
 	fprintf(lab->cli->out, "%d rounds of %llu requests, a pause before each     rtt, µs\n", known,
 		(unsigned long long)lab_count(lab, 200));
-	fprintf(lab->cli->out, "first request, mean                               %9s\n", lab_us(first / known, cell[0]));
-	fprintf(lab->cli->out, "second request, mean                              %9s\n", lab_us(second / known, cell[1]));
-	fprintf(lab->cli->out, "all others, mean of the medians                   %9s\n", lab_us(median / known, cell[2]));
-	lab_say(lab, "The first request takes %.1f times the median, the second %.1f times; the first was the slowest of its round in %d of %d.",
+	fprintf(lab->cli->out, "first request, mean                               %9s\n",
+		lab_us(first / known, cell[0]));
+	fprintf(lab->cli->out, "second request, mean                              %9s\n",
+		lab_us(second / known, cell[1]));
+	fprintf(lab->cli->out, "all others, mean of the medians                   %9s\n",
+		lab_us(median / known, cell[2]));
+	lab_say(lab,
+		"The first request takes %.1f times the median, the second %.1f times; the first was the slowest of "
+		"its round in %d of %d.",
 		first / median, second / median, slowest, known);
 	lab_say(lab, "A maximum that includes them is a cold start and not a stall: they are a figure of their own.");
 	return 0;

@@ -177,8 +177,8 @@ static int open_recording(struct session *session, struct tare_err *err)
 	if (session_around_begin(session, err) < 0)
 		return -1;
 	struct tare_fact placed[PLACEMENT_FACTS];
-	size_t placed_count = placement_facts(session, placed);
-	if (tare_writer_facts(session->writer, session->run.id, 0, placed, placed_count, err) < 0)
+	size_t placed_count = config->no_facts ? 0 : placement_facts(session, placed);
+	if (placed_count && tare_writer_facts(session->writer, session->run.id, 0, placed, placed_count, err) < 0)
 		return -1;
 	return writer_start(&session->writing, session->writer, err);
 }

@@ -154,7 +154,8 @@ static int pinned_thread(const char *pid, const char *list, char *ret_comm, size
 			continue;
 		snprintf(path, sizeof path, "/proc/%.20s/task/%.20s/comm", pid, task->d_name);
 		if (!read_line(path, ret_comm, room) || !is_ours(ret_comm) ||
-			sched_getaffinity((pid_t)strtol(task->d_name, NULL, 10), sizeof set, &set) != 0 || CPU_COUNT(&set) != 1)
+			sched_getaffinity((pid_t)strtol(task->d_name, NULL, 10), sizeof set, &set) != 0 ||
+			CPU_COUNT(&set) != 1)
 			continue;
 		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			if (CPU_ISSET((size_t)cpu, &set) && list_has(list, cpu))
@@ -181,12 +182,15 @@ bool placement_shared(const struct session *session, char *ret_note, size_t room
 			continue;
 		if (cpu == sender)
 			snprintf(ret_note, room,
-				"CPU %d is shared: a %s thread of process %.20s is pinned to it as well; they will hold each other up",
-				cpu, strcmp(comm, "tare-spin") == 0 ? "spinning" : "responding or measuring", entry->d_name);
+				"CPU %d is shared: a %s thread of process %.20s is pinned to it as well; they will "
+				"hold each other up",
+				cpu, strcmp(comm, "tare-spin") == 0 ? "spinning" : "responding or measuring",
+				entry->d_name);
 		else
 			snprintf(ret_note, room,
-				"CPU %d and CPU %d are siblings of one core: a thread of process %.20s is pinned to the other one", sender,
-				cpu, entry->d_name);
+				"CPU %d and CPU %d are siblings of one core: a thread of process %.20s is pinned to "
+				"the other one",
+				sender, cpu, entry->d_name);
 		return true;
 	}
 	return false;

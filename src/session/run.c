@@ -276,8 +276,8 @@ static int run_rounds(struct session *session, const struct session_events *even
 static int note_end(struct session *session, enum tare_run_status status, struct tare_err *err)
 {
 	struct tare_fact facts[WHY_FACTS];
-	size_t count = why_facts(session, facts);
-	if (tare_writer_facts(session->writer, session->run.id, 0, facts, count, err) < 0 ||
+	size_t count = session->config.no_facts ? 0 : why_facts(session, facts);
+	if ((count && tare_writer_facts(session->writer, session->run.id, 0, facts, count, err) < 0) ||
 		session_around_end(session, err) < 0 ||
 		tare_writer_end_run(session->writer, session->run.id, status, err) < 0)
 		return -1;

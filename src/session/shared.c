@@ -90,8 +90,8 @@ static double share_of(int64_t ns, const struct tare_round *round)
 	return length_ns > 0 ? (double)ns / (double)length_ns : 0;
 }
 
-static void say_sender(struct session *session, struct writer_job *job, const struct tare_evidence *items, size_t count,
-	int16_t cpu)
+static void say_sender(
+	struct session *session, struct writer_job *job, const struct tare_evidence *items, size_t count, int16_t cpu)
 {
 	struct cpu_shares shares;
 	char line[400], waited[32];
@@ -113,7 +113,8 @@ static void say_sender(struct session *session, struct writer_job *job, const st
 		text_add(&text, ", and others, whose records were lost");
 	if (use->waited_ns != TARE_NO_TIME) {
 		format_duration(use->waited_ns, waited, sizeof waited);
-		text_add(&text, "; the measuring thread waited %s for it and was pushed aside %ld times", waited, use->pushed);
+		text_add(&text, "; the measuring thread waited %s for it and was pushed aside %ld times", waited,
+			use->pushed);
 	}
 	if (use->faults > 0)
 		text_add(&text, ", with %ld page faults", use->faults);
@@ -127,18 +128,26 @@ static void say_load(struct session *session, struct writer_job *job, const stru
 	const struct tare_series *series = &job->records[0].series;
 	int64_t from_ns = job->round.first_due_ns, to_ns = job->round.ended_ns, late_ns, rtt_ns;
 	int16_t sender = usual_cpu(series, TARE_CPU_TX), peer = usual_cpu(series, TARE_CPU_PEER_RX);
-	double at_sender = share_of(shares_of_tids(items, count, with->tid, with->tid_count, sender, from_ns, to_ns), &job->round);
-	double at_peer = peer < 0 || !session->peer_is_here ? 0
-		: share_of(shares_of_tids(items, count, with->tid, with->tid_count, peer, from_ns, to_ns), &job->round);
+	double at_sender =
+		share_of(shares_of_tids(items, count, with->tid, with->tid_count, sender, from_ns, to_ns), &job->round);
+	double at_peer =
+		peer < 0 || !session->peer_is_here
+			? 0
+			: share_of(shares_of_tids(items, count, with->tid, with->tid_count, peer, from_ns, to_ns),
+				  &job->round);
 	double busy = share_of((int64_t)(with->cpu_seconds * 1e9), &job->round);
 	char line[500], late[32], rtt[32];
 	struct text text = TEXT_IN(line);
 	lateness(series, &late_ns, &rtt_ns);
 	if (!watch_has_cpus(session->watch)) {
-		text_add(&text, "load kept %.1f CPUs busy; where it ran is not known, so that this round says nothing about contention",
+		text_add(&text,
+			"load kept %.1f CPUs busy; where it ran is not known, so that this round says nothing about "
+			"contention",
 			busy);
 	} else if (at_sender < LOAD_LEAST && at_peer < LOAD_LEAST) {
-		text_add(&text, "load kept %.1f CPUs busy but never ran on the sender's%s: this round says nothing about contention%s",
+		text_add(&text,
+			"load kept %.1f CPUs busy but never ran on the sender's%s: this round says nothing about "
+			"contention%s",
 			busy, session->peer_is_here && peer >= 0 ? " or responder's" : "",
 			session->peer_is_here && peer >= 0 ? "" : " (the responder's host is not seen)");
 	} else {
@@ -148,12 +157,15 @@ static void say_load(struct session *session, struct writer_job *job, const stru
 		if (late_ns != TARE_NO_TIME && rtt_ns != TARE_NO_TIME) {
 			format_duration(late_ns, late, sizeof late);
 			format_duration(rtt_ns, rtt, sizeof rtt);
-			text_add(&text, "; requests left %s late on average, the median rtt of %s alone does not show it", late, rtt);
+			text_add(&text,
+				"; requests left %s late on average, the median rtt of %s alone does not show it", late,
+				rtt);
 		}
 	}
 	say(job, "load", line);
 	text = (struct text)TEXT_IN(line);
-	text_add(&text, "the load %s with status %d", with->ended_early ? "ended before the round did," : "was ended,", with->status);
+	text_add(&text, "the load %s with status %d", with->ended_early ? "ended before the round did," : "was ended,",
+		with->status);
 	if (with->line[0])
 		text_add(&text, " and said: %s", with->line);
 	say(job, "load", line);

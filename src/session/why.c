@@ -47,7 +47,8 @@ int why_open(struct session *session, struct tare_err *err)
 	int cpus[WATCH_CPUS_MAX], own = session->config.with ? -1 : session->config.cpu;
 	if (!is_wanted(&session->config))
 		return 0;
-	struct watch_plan plan = {.cpus = own >= 0 ? &own : cpus, .room = EVIDENCE_ROOM, .softirqs = session->config.why_softirq};
+	struct watch_plan plan = {
+		.cpus = own >= 0 ? &own : cpus, .room = EVIDENCE_ROOM, .softirqs = session->config.why_softirq};
 	plan.cpu_count = own >= 0 ? 1 : allowed_cpus(cpus);
 	if (session->config.why == SESSION_WHY_ON)
 		session->watch_cost_ns = watch_cost_ns(session->config.cpu, true);
@@ -259,20 +260,23 @@ size_t why_facts(struct session *session, struct tare_fact *ret_facts)
 	size_t count = 0;
 	if (watch) {
 		struct text text = TEXT_IN(watched);
-		text_add(&text, "%s%s%s%s", watch_has_thread(watch) ? "thread" : "nothing", watch_has_cpus(watch) ? ",cpus" : "",
-			watch_has_interrupts(watch) ? ",interrupts" : "", watch_has_softirqs(watch) ? ",softirqs" : "");
+		text_add(&text, "%s%s%s%s", watch_has_thread(watch) ? "thread" : "nothing",
+			watch_has_cpus(watch) ? ",cpus" : "", watch_has_interrupts(watch) ? ",interrupts" : "",
+			watch_has_softirqs(watch) ? ",softirqs" : "");
 	}
 	ret_facts[count++] = (struct tare_fact){"local", "end", "why.watched", arena_text(session->names, watched)};
 	if (watch && session->watch_cost_ns != TARE_NO_TIME) {
 		snprintf(cost, sizeof cost, "%lld", (long long)session->watch_cost_ns);
-		ret_facts[count++] = (struct tare_fact){"local", "end", "why.switch_cost_ns", arena_text(session->names, cost)};
+		ret_facts[count++] =
+			(struct tare_fact){"local", "end", "why.switch_cost_ns", arena_text(session->names, cost)};
 	}
 	if (watch && watch_missing(watch)[0])
-		ret_facts[count++] =
-			(struct tare_fact){"local", "end", "why.missing", arena_text(session->names, watch_missing(watch))};
+		ret_facts[count++] = (struct tare_fact){
+			"local", "end", "why.missing", arena_text(session->names, watch_missing(watch))};
 	if (watch) {
 		snprintf(lost, sizeof lost, "%llu", (unsigned long long)watch_lost(watch));
-		ret_facts[count++] = (struct tare_fact){"local", "end", "why.records_lost", arena_text(session->names, lost)};
+		ret_facts[count++] =
+			(struct tare_fact){"local", "end", "why.records_lost", arena_text(session->names, lost)};
 	}
 	return count;
 }

@@ -73,7 +73,8 @@ int with_start(struct with *with, const char *command, struct tare_err *err)
 	if (waitpid(child, &status, WNOHANG) == child) {
 		with_stop(with);
 		return tare_fail(err, TARE_E_USAGE, "the load '%s' ended at once, with status %d%s%s", command,
-			WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), with->line[0] ? ": " : "", with->line);
+			WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), with->line[0] ? ": " : "",
+			with->line);
 	}
 	return 0;
 }
@@ -156,7 +157,7 @@ static void wait_end(struct with *with)
 		return;
 	with->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	with->cpu_seconds = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
-		(double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+			    (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
 }
 
 void with_stop(struct with *with)
@@ -166,7 +167,8 @@ void with_stop(struct with *with)
 	note_threads(with);
 	/* still there, not reaped: the group is ours */
 	siginfo_t info = {0};
-	with->ended_early = waitid(P_PID, (id_t)with->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+	with->ended_early =
+		waitid(P_PID, (id_t)with->child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
 	kill(-with->child, SIGTERM);
 	wait_end(with);
 	kill(-with->child, SIGKILL); /* what it left behind in its group */

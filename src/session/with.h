@@ -13,13 +13,13 @@
 
 enum { WITH_TIDS_MOST = 1024 };
 struct with {
-	pid_t child;  /* 0: none runs */
-	int output;   /* reading end of what it prints */
+	pid_t child;                 /* 0: none runs */
+	int output;                  /* reading end of what it prints */
 	int32_t tid[WITH_TIDS_MOST]; /* sorted: threads it had at the end of the round */
 	size_t tid_count;
 	double cpu_seconds;
 	bool ended_early;
-	int status;   /* of wait: exit status, or 128 + signal */
+	int status;     /* of wait: exit status, or 128 + signal */
 	char line[200]; /* last line it printed, made harmless */
 };
 /* Starts `sh -c command`; returns once it runs and 0.2 s have passed, so that its start is no part of the round. */

@@ -57,8 +57,13 @@ static void delay(size_t i, enum tare_stage stage, int64_t ns)
 
 static struct tare_evidence *add(enum tare_evidence_kind kind, int64_t from_ns, int64_t to_ns)
 {
-	items[count] = (struct tare_evidence){.from_ns = from_ns, .to_ns = to_ns, .kind = (uint8_t)kind, .cpu = 3, .cpu_after = 3,
-		.pid = -1, .sequence = -1};
+	items[count] = (struct tare_evidence){.from_ns = from_ns,
+		.to_ns = to_ns,
+		.kind = (uint8_t)kind,
+		.cpu = 3,
+		.cpu_after = 3,
+		.pid = -1,
+		.sequence = -1};
 	return &items[count++];
 }
 
@@ -109,8 +114,8 @@ static void own_side(void)
 	ran("stress-ng", 812, 3, due - 99 * US, due + 400 * US);
 	ran("other", 813, 3, due + 400 * US, due + 494 * US);
 	is(judge_with(spinning, 100), "preempted by stress-ng (pid 812) on CPU 3 for 495 µs (99 % of the excess)");
-	items[count++] = (struct tare_evidence){.from_ns = due, .to_ns = due + 2 * US, .kind = TARE_EVIDENCE_MISSING, .cpu = 3,
-		.sequence = -1};
+	items[count++] = (struct tare_evidence){
+		.from_ns = due, .to_ns = due + 2 * US, .kind = TARE_EVIDENCE_MISSING, .cpu = 3, .sequence = -1};
 	IS_I64(judge_with(spinning, 100).word, TARE_WORD_PREEMPTED, "records lost beside do not hide what was seen");
 
 	fresh();
@@ -155,7 +160,8 @@ static void sleeps(void)
 		delay(i, TARE_STAGE_USER_TX, due + 2500 * US - (int64_t)(i + 1) * MS);
 	add(TARE_EVIDENCE_OFF, due + 2 * US, due + 2490 * US);
 	for (size_t i = 100; i < 103; i++)
-		IS_I64(judge_with(sleeping, i).word, TARE_WORD_BLOCKED, "slept in the middle of its work: all that fell due");
+		IS_I64(judge_with(sleeping, i).word, TARE_WORD_BLOCKED,
+			"slept in the middle of its work: all that fell due");
 	add(TARE_EVIDENCE_CONTINUED, due + 2491 * US, due + 2491 * US);
 	IS_I64(judge_with(sleeping, 101).word, TARE_WORD_STOPPED, "unless its process was continued at the end");
 
@@ -164,7 +170,8 @@ static void sleeps(void)
 	delay(100, TARE_STAGE_USER_TX, 300 * US);
 	add(TARE_EVIDENCE_OFF, due - 900 * US, due + 299 * US);
 	ran("load", 77, 3, due - 700 * US, due + 298 * US);
-	is(judge_with(sleeping, 100), "waited in the run queue behind load (pid 77) on CPU 3 for 298 µs (99 % of the excess)");
+	is(judge_with(sleeping, 100),
+		"waited in the run queue behind load (pid 77) on CPU 3 for 298 µs (99 % of the excess)");
 	items[1].cpu = 2;
 	is(judge_with(sleeping, 100), "idle exit on CPU 3 for 299 µs (99 % of the excess)");
 }
@@ -180,7 +187,8 @@ static void peer_side(void)
 	said->pid = 812;
 	said->cpu = 25;
 	snprintf(said->comm, sizeof said->comm, "backup\n-agent");
-	is(judge_with(spinning, 100), "peer preempted by backup?-agent (pid 812) on CPU 25 for 1.9 ms (95 % of the excess)");
+	is(judge_with(spinning, 100),
+		"peer preempted by backup?-agent (pid 812) on CPU 25 for 1.9 ms (95 % of the excess)");
 	said->to_ns = 900 * US;
 	is(judge_with(spinning, 100), "peer unexplained");
 	said->detail = TARE_WORD_NONE;
@@ -222,8 +230,9 @@ static void ordinary(void)
 	delay(100, TARE_STAGE_USER_RX, 900);
 	IS_I64(judge_with(sleeping, 100).word, TARE_WORD_NONE, "below 1 µs there is nothing either");
 
-	struct tare_cause causes[6] = {{.word = TARE_WORD_IDLE}, {.word = TARE_WORD_PREEMPTED}, {.word = TARE_WORD_IDLE, .control = true},
-		{.word = TARE_WORD_IDLE, .control = true}, {.word = TARE_WORD_NONE, .control = true}};
+	struct tare_cause causes[6] = {{.word = TARE_WORD_IDLE}, {.word = TARE_WORD_PREEMPTED},
+		{.word = TARE_WORD_IDLE, .control = true}, {.word = TARE_WORD_IDLE, .control = true},
+		{.word = TARE_WORD_NONE, .control = true}};
 	assign_weak(causes, 5);
 	OK(causes[0].weak && !causes[1].weak, "a word as frequent in the control is weak");
 	causes[3].word = TARE_WORD_NONE;
@@ -264,7 +273,8 @@ static void summaries(void)
 	struct tare_cause causes[9] = {{.control = true, .word = TARE_WORD_IDLE}};
 	char text[300];
 	for (size_t i = 1; i < 8; i++)
-		causes[i] = (struct tare_cause){.word = TARE_WORD_PREEMPTED, .cpu = 25, .pid = (int32_t)i, .comm = "stress-ng"};
+		causes[i] = (struct tare_cause){
+			.word = TARE_WORD_PREEMPTED, .cpu = 25, .pid = (int32_t)i, .comm = "stress-ng"};
 	causes[6] = (struct tare_cause){.word = TARE_WORD_MIGRATED, .peer = true, .cpu = 19, .cpu_after = 25};
 	causes[7] = (struct tare_cause){.word = TARE_WORD_UNEXPLAINED};
 	tare_causes_summary(causes, 8, text, sizeof text);
