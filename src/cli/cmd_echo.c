@@ -179,7 +179,7 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 
 const struct command command_echo = {
 	.name = "echo",
-	.summary = "answer requests: plain echo and STAMP reflector",
+	.summary = "answers requests: plain echo and STAMP reflector",
 	.operands = "URL...",
 	.examples = "  tare echo udp://127.0.0.1:7000 stamp://127.0.0.1:8620 --cpu 1 --spin\n"
 		    "  tare echo stamp://10.0.0.2 stamp://[fd00::2] --cpu 2,3 --spin --fifo 50 --allow "

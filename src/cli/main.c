@@ -66,15 +66,14 @@ void cli_warn(struct cli *cli, const char *format, ...)
 
 static void print_summary(FILE *out)
 {
-	size_t widest = 0;
+	int widest = 0;
 	fputs(summary_head, out);
 	for (size_t i = 0; commands[i]; i++) {
-		size_t width = strlen(commands[i]->name) + strlen(commands[i]->operands);
+		int width = (int)strlen(commands[i]->name);
 		widest = width > widest ? width : widest;
 	}
 	for (size_t i = 0; commands[i]; i++)
-		fprintf(out, "  tare %s %-*s  %s\n", commands[i]->name, (int)(widest - strlen(commands[i]->name)),
-			commands[i]->operands, commands[i]->summary);
+		fprintf(out, "  tare %-*s  %s\n", widest, commands[i]->name, commands[i]->summary);
 	fputs(summary_tail, out);
 }
 
