@@ -75,7 +75,7 @@ struct tare_record {
 /* Something that happened at one time: a step of the wall clock, an interface down, an error. */
 struct tare_event {
 	int64_t at_ns;
-	const char *kind;                  /* "wall-step", "not-sent", "reconnected", "injected", "salvaged", "error", "note" */
+	const char *kind;                  /* "wall-step", "not-sent", "reconnected", "peer", "injected", "salvaged", "error", "note" */
 	const char *text;
 };
 

@@ -18,7 +18,7 @@ enum { INTERRUPTED = 130 };
 
 struct echo_options {
 	struct option_cpus cpus;
-	bool spin, strict, light, json, why, why_softirq;
+	bool spin, strict, light, stateful, json, why, why_softirq;
 	uint64_t fifo_priority;
 	const char *allow;
 	int64_t limit_interval_ns;
@@ -46,6 +46,10 @@ static const struct option echo_options[] = {
 		.type = OPTION_FLAG,
 		.help = "stamp: answer TWAMP-light requests of 14 to 43 octets as well, with 44",
 		.offset = OPTION_AT(struct echo_options, light)},
+	{.name = "stateful",
+		.type = OPTION_FLAG,
+		.help = "stamp: count the replies of each session, so that its sender can tell on which way packets were lost",
+		.offset = OPTION_AT(struct echo_options, stateful)},
 	{.name = "strict",
 		.type = OPTION_FLAG,
 		.help = "stamp: answer nothing under 44 octets: the default, overrules --light",
@@ -146,6 +150,7 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 		.cpu_count = options->cpus.count,
 		.spin = options->spin,
 		.fifo_priority = (int)options->fifo_priority,
+		.stateful = options->stateful,
 		.light = options->light && !options->strict,
 		.allow = options->allow,
 		.limit_interval_ns = options->limit_interval_ns,

@@ -43,6 +43,7 @@ enum answer_verdict answer_stamp(const struct answer_rules *rules, const struct 
 	clock_real t2 = in->kernel_rx.ns ? in->kernel_rx : in->user_rx;
 	struct stamp_arrival arrival = {
 		.light = rules->light,
+		.own_sequence = in->own_sequence,
 		.ttl = (uint8_t)(in->ttl < 0 ? 255 : in->ttl),
 		.error_estimate = in->error_estimate,
 		.t2_ntp = stamp_ntp_of_real(t2.ns),

@@ -23,6 +23,7 @@ struct answer_arrival {
 	clock_real kernel_rx, user_rx; /* kernel ns 0: not stamped */
 	int ttl, rx_cpu;               /* -1: not known */
 	uint16_t error_estimate;
+	const uint32_t *own_sequence;  /* NULL: stateless */
 };
 /* Makes the reply in place; `room` is at least 44. T3 is left to stamp_reflect_sent. */
 enum answer_verdict answer_stamp(const struct answer_rules *rules, const struct answer_arrival *in, uint8_t *packet,

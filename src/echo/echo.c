@@ -154,6 +154,8 @@ static int take_worker(struct echo *echo, const struct echo_config *config, stru
 	if (!worker->server.packet || !worker->listeners || !worker->polled ||
 		(config->limit_interval_ns > 0 && !worker->server.limit))
 		return tare_fail(err, TARE_E_SYSTEM, "no memory for %zu listeners", config->url_count);
+	if (config->stateful && !(worker->server.flows = ARENA_ARRAY(echo->arena, struct flows, 1)))
+		return tare_fail(err, TARE_E_SYSTEM, "no memory for the counts of sessions");
 	if (echo->inject) {
 		struct disturb *disturb = ARENA_ARRAY(echo->arena, struct disturb, 1);
 		worker->server.disturb = disturb;
@@ -196,8 +198,10 @@ static int fill(struct echo *echo, const struct echo_config *config, struct tare
 			    listeners * (sizeof(struct listener *) + sizeof(struct pollfd));
 	if (config->inject)
 		per_worker += sizeof(struct disturb) + SERVE_ROOM;
+	if (config->stateful)
+		per_worker += sizeof(struct flows);
 	size_t bytes = sizeof(struct answer_rules) + sizeof(struct inject_plan) + listeners * sizeof(struct listener) + workers * per_worker;
-	if (arena_open(bytes + (5 + 7 * workers) * 64, ARENA_PREFAULT | ARENA_LOCK, &echo->arena, err) < 0)
+	if (arena_open(bytes + (5 + 8 * workers) * 64, ARENA_PREFAULT | ARENA_LOCK, &echo->arena, err) < 0)
 		return -1;
 	echo->rules = ARENA_ARRAY(echo->arena, struct answer_rules, 1);
 	echo->listeners = ARENA_ARRAY(echo->arena, struct listener, listeners);

@@ -28,6 +28,7 @@ struct echo_config {
 	size_t cpu_count;       /* 0: one thread, wherever the scheduler puts it */
 	bool spin;              /* never sleep: the CPU is the responder's */
 	int fifo_priority;      /* 0: none */
+	bool stateful;          /* stamp: count replies per session instead of copying the sender's sequence */
 	bool light;             /* stamp: answer 14 to 43 octets (TWAMP-light) with 44 */
 	const char *allow;      /* "10.0.0.0/8,fd00::/8": answer these sources only; NULL: all */
 	/*

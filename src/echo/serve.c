@@ -103,7 +103,7 @@ static bool reply_source(struct msghdr *message, uint8_t *control)
 }
 
 /* Makes the reply of a STAMP request but for the send part. */
-static enum answer_verdict reflect(struct server *server, struct msghdr *message, clock_real user_rx, int rx_cpu,
+static enum answer_verdict reflect(struct server *server, const struct listener *listener, struct msghdr *message, clock_real user_rx, int rx_cpu,
 	size_t got, struct stamp_made *ret_made)
 {
 	struct net_arrival seen;
@@ -115,6 +115,12 @@ static enum answer_verdict reflect(struct server *server, struct msghdr *message
 		.rx_cpu = rx_cpu,
 		.error_estimate = server->error_estimate,
 	};
+	uint32_t own_sequence;
+	if (server->flows) {
+		struct flow_key key = flow_key_of(message->msg_name, listener->port, stamp_request_ssid(server->packet, got));
+		own_sequence = flows_count(server->flows, &key, user_rx.ns);
+		arrival.own_sequence = &own_sequence;
+	}
 	server->kernel_rx = seen.kernel_rx;
 	server->user_rx = user_rx;
 	return answer_stamp(server->rules, &arrival, server->packet, got, SERVE_ROOM, ret_made);
@@ -193,7 +199,7 @@ static int serve_full(struct server *server, struct listener *listener, int rece
 	enum answer_verdict verdict = answer_source(server->rules, server->limit, &from);
 	struct stamp_made made = {.bytes = (size_t)got};
 	if (verdict == ANSWER_REPLY && listener->kind == LISTENER_STAMP)
-		verdict = reflect(server, &message, user_rx, rx_cpu, (size_t)got, &made);
+		verdict = reflect(server, listener, &message, user_rx, rx_cpu, (size_t)got, &made);
 	if (verdict == ANSWER_REPLY && !reply_source(&message, reply_control))
 		verdict = ANSWER_REFUSED;
 	if (!counted(listener, verdict))

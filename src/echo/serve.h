@@ -3,6 +3,7 @@
 #pragma once
 #include "echo/account.h"
 #include "echo/disturb.h"
+#include "echo/flows.h"
 #include "echo/listener.h"
 
 /* Larger than any UDP datagram, so none is ever cut. */
@@ -13,6 +14,7 @@ struct server {
 	const struct answer_rules *rules;
 	struct source_limit *limit; /* NULL: none */
 	struct account *account;    /* explains late replies; NULL: not asked */
+	struct flows *flows;        /* counts of sessions; NULL: stateless */
 	struct disturb *disturb;    /* faults on purpose; NULL: none */
 	uint8_t *packet;            /* SERVE_ROOM octets */
 	bool spin;

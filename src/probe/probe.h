@@ -64,6 +64,8 @@ struct probe_kind {
 	int (*drain)(struct probe_target *target);
 	/* Transmit stamps and network errors; the same result. NULL: the kind has none. */
 	int (*drain_notices)(struct probe_target *target);
+	/* After a round: what its answers say of the peer, one paragraph, "" for nothing. NULL: nothing. */
+	void (*tell)(struct probe_target *target, char *buffer, size_t room);
 	void (*close)(struct probe_target *target); /* half-open targets too */
 };
 

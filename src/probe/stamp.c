@@ -4,9 +4,11 @@
  * TLVs back are matched on the 64-bit number in the padding; other reflectors on
  * the sender's sequence and time, which both must be ours.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/datagram.h"
+#include "probe/stamp_seen.h"
 #include "wire/stamp.h"
 
 /* What we claim of our own clock: not known to be synchronised, right within 1 s. */
@@ -85,6 +87,7 @@ static bool stamp_read(struct datagram *d, const uint8_t *message, size_t bytes,
 		peer_of_tlv(&seen.peer, reply);
 	else
 		peer_of_base(d, &seen, reply);
+	stamp_seen_take(d->own, &(struct stamp_reply_seen){&seen, reply->number, d->packet_bytes, bytes});
 	reply->reason = seen.reason_at ? message + seen.reason_at : NULL;
 	return true;
 }
@@ -102,11 +105,24 @@ static bool stamp_read_refused(struct datagram *d, const uint8_t *packet, size_t
 static const struct datagram_format stamp_format = {
 	.prepare = stamp_prepare, .stamp = stamp_stamp, .read = stamp_read, .read_refused = stamp_read_refused};
 
+static void stamp_begin(struct probe_target *target)
+{
+	memset(datagram_of(target)->own, 0, sizeof(struct stamp_seen));
+}
+
+static void stamp_tell(struct probe_target *target, char *buffer, size_t room)
+{
+	stamp_seen_tell(datagram_of(target)->own, target->samples, buffer, room);
+}
+
 static int stamp_open(struct probe_target *target, struct tare_err *err)
 {
 	if (datagram_open(target, SOCK_DGRAM, 0, target->request.payload_bytes, &stamp_format, err) < 0)
 		return -1;
 	struct datagram *d = datagram_of(target);
+	d->own = calloc(1, sizeof(struct stamp_seen));
+	if (!d->own)
+		return tare_fail(err, TARE_E_SYSTEM, "no memory for what is seen of %s", target->request.address.text);
 	uint16_t ssid = (uint16_t)(d->id | 1), estimate = stamp_error_estimate(false, STAMP_CLAIMED_ERROR_NS);
 	for (unsigned i = 0; i < PROBE_BATCH_MAX; i++)
 		stamp_request_fill(datagram_packet(d, i), d->packet_bytes, d->cookie, ssid, estimate);
@@ -123,6 +139,8 @@ const struct probe_kind probe_stamp = {
 	.open = stamp_open,
 	.send = datagram_send,
 	.send_at = datagram_send_at,
+	.begin = stamp_begin,
+	.tell = stamp_tell,
 	.drain = datagram_drain,
 	.drain_notices = datagram_drain_notices,
 	.close = datagram_close,

@@ -139,8 +139,23 @@ static void note_unlocked(const struct session *session, const struct session_ev
 static void say_events(const struct session_events *events, const struct writer_job *job)
 {
 	for (size_t i = 0; events->note && i < job->event_count; i++)
-		if (strcmp(job->events[i].kind, "reconnected") == 0)
+		if (strcmp(job->events[i].kind, "reconnected") == 0 ||
+			(strcmp(job->events[i].kind, "peer") == 0 && job->round.number == 1))
 			events->note(events->context, job->events[i].text);
+}
+
+/* What a peer turned out to be is an event of each round: it may change. */
+static void add_peers(struct session *session, struct writer_job *job)
+{
+	for (size_t i = 0; i < session->target_count; i++) {
+		struct probe_target *probe = &session->probes[i];
+		char seen[800] = "", sentence[1000];
+		if (probe->kind->tell)
+			probe->kind->tell(probe, seen, sizeof seen);
+		snprintf(sentence, sizeof sentence, "%s: %s", session->targets[i].url, seen);
+		if (seen[0])
+			writer_job_event(job, job->round.first_due_ns, "peer", sentence);
+	}
 }
 
 /* Hands a sealed round to the caller and the writer; what cannot be kept stays in the spool. */
@@ -201,6 +216,7 @@ static int run_round(struct session *session, const struct session_events *event
 	if (session_seal(&sealing, &job, err) < 0)
 		return -1;
 	session_around_seal(session, job);
+	add_peers(session, job);
 	if (why_explain(session, job, err) < 0) {
 		writer_job_free(job, false);
 		return -1;

@@ -166,6 +166,8 @@ struct stamp_made {
  */
 enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const struct stamp_arrival *arrival,
 				 uint8_t *reply, size_t room, struct stamp_made *ret_made);
+/* The session id of a request; 0 where it is too short to hold one, or has none. */
+uint16_t stamp_request_ssid(const uint8_t *request, size_t bytes);
 /* Just before the send call: T3 and, where the reply has our TLV, time and CPU of the send; tx_cpu < 0: not known. */
 void stamp_reflect_sent(uint8_t *reply, const struct stamp_made *made, uint64_t t3_ntp, int64_t user_tx_ns, int tx_cpu);
 /* Fills the reason TLV, where the request had one. Responders that do not watch leave it as it came. */

@@ -58,6 +58,11 @@ static void answer_tlvs(uint8_t *reply, size_t bytes, const struct stamp_peer *p
 	}
 }
 
+uint16_t stamp_request_ssid(const uint8_t *request, size_t bytes)
+{
+	return bytes >= BASE_T2_AT ? get_u16(request + BASE_SSID_AT) : 0;
+}
+
 enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const struct stamp_arrival *arrival,
 	uint8_t *reply, size_t room, struct stamp_made *ret_made)
 {
@@ -70,7 +75,7 @@ enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const str
 	uint32_t sender_sequence = get_u32(request);
 	uint64_t t1_ntp = get_u64(request + STAMP_T1_AT);
 	uint16_t sender_error = get_u16(request + BASE_ERROR_AT);
-	uint16_t ssid = bytes >= BASE_T2_AT ? get_u16(request + BASE_SSID_AT) : 0;
+	uint16_t ssid = stamp_request_ssid(request, bytes);
 	if (reply != request && bytes > STAMP_BASE_BYTES)
 		memcpy(reply + STAMP_BASE_BYTES, request + STAMP_BASE_BYTES, bytes - STAMP_BASE_BYTES);
 

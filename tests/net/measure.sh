@@ -80,6 +80,33 @@ fi
 residence=$(row stamp4.tare residence min_ns)
 ok "$([ "${residence:--1}" -ge 0 ]; echo $?)" "stamp: the peer's residence came back ($residence ns at least)"
 
+# What the reflector turned out to be is part of the recording.
+kinds=$(sqlite3 stamp4.tare "SELECT text FROM event WHERE kind = 'peer'" 2>/dev/null)
+if command -v sqlite3 >/dev/null 2>&1; then
+	ok "$(printf '%s' "$kinds" | grep -q 'the reflector is tare, session id returned'; echo $?)" "stamp: the reflector is told" "$kinds"
+else
+	skip "stamp: the reflector is told" "no sqlite3 (package sqlite3)"
+fi
+
+# A reflector that counts: what is lost behind it is lost on the way back. From the second round on
+# its numbers differ from ours.
+background counting in_b "$TARE" echo "stamp://$B4:8621" --stateful --inject 'drop 10%'
+wait_udp in_b 8621
+in_a "$TARE" run "stamp://$B4:8621" --every 1ms --count 300 --rounds 2 --timeout 100ms -o counting.tare >counting.txt 2>&1
+lost=$("$TARE" export --csv counting.tare | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$at["round"] == 2 { fate[++n] = $at["fate"] }
+	END { for (i = 1; i <= n; i++) if (fate[i] == "answered") last = i
+		for (i = 1; i <= last; i++) { if (fate[i] == "answered") begun = 1; else lost += begun }
+		print lost + 0 }')
+if command -v sqlite3 >/dev/null 2>&1; then
+	told=$(sqlite3 counting.tare "SELECT text FROM event WHERE kind = 'peer' ORDER BY id DESC LIMIT 1")
+	ok "$(printf '%s' "$told" | grep -q "0 were lost on the way there, $lost on the way back"; echo $?)" \
+		"stamp: $lost lost on the way back, none on the way there" "$told"
+else
+	skip "stamp: loss by direction" "no sqlite3 (package sqlite3)"
+fi
+stop counting
+
 stop echo
 is "$stopped" 0 "the responder ends well on SIGTERM"
 tap_done

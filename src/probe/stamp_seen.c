@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Counting what replies have in common; a trait is told when all of them have it, none, or some. */
+#include "probe/stamp_seen.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+void stamp_seen_take(struct stamp_seen *seen, const struct stamp_reply_seen *one)
+{
+	const struct stamp_reply *reply = one->reply;
+	seen->replies++;
+	seen->ssid += reply->ssid != 0;
+	seen->padding += reply->has_number;
+	seen->tare += reply->has_peer;
+	seen->same_times += reply->t2 == reply->t3;
+	seen->same_sequence += reply->sequence == (uint32_t)one->number;
+	seen->same_length += one->sent_bytes == one->got_bytes;
+	seen->ttl_zero += reply->sender_ttl == 0;
+	seen->error_estimate = reply->error_estimate;
+	if (!seen->any || one->number < seen->first) {
+		seen->first = one->number;
+		seen->first_own = reply->sequence;
+	}
+	if (!seen->any || one->number > seen->last) {
+		seen->last = one->number;
+		seen->last_own = reply->sequence;
+	}
+	seen->any = true;
+}
+
+static bool counts(const struct stamp_seen *seen)
+{
+	return seen->any && seen->same_sequence < seen->replies;
+}
+
+bool stamp_seen_losses(
+	const struct stamp_seen *seen, const struct raw_sample *samples, uint64_t *ret_there, uint64_t *ret_back)
+{
+	uint64_t sent = 0, answered = 0, received = (uint32_t)(seen->last_own - seen->first_own);
+	if (!counts(seen))
+		return false;
+	for (uint64_t i = seen->first + 1; i <= seen->last; i++) {
+		sent += samples[i].user_tx_ns != 0;
+		answered += samples[i].user_rx_ns != 0;
+	}
+	/* packets that overtook each other, duplicates, or a reflector that was started anew */
+	if (received > sent || answered > received)
+		return false;
+	*ret_there = sent - received;
+	*ret_back = received - answered;
+	return true;
+}
+
+/* "session id returned" */
+static void trait(struct text *text, uint64_t count, uint64_t all, const char *yes, const char *no)
+{
+	if (count == all)
+		text_add(text, ", %s", yes);
+	else if (count == 0)
+		text_add(text, ", %s", no);
+	else
+		text_add(text, ", %s in %llu of %llu replies", yes, (unsigned long long)count, (unsigned long long)all);
+}
+
+static void tell_clock(struct text *text, uint16_t estimate)
+{
+	char bound[32];
+	unsigned multiplier = estimate & 0xff, scale = estimate >> 8 & 0x3f;
+	if (multiplier == 0) {
+		text_add(text, ", calls its own stamps corrupt");
+		return;
+	}
+	double seconds = ldexp((double)multiplier, (int)scale - 32);
+	if (seconds < 9e9)
+		format_duration((int64_t)(seconds * 1e9), bound, sizeof bound);
+	else
+		snprintf(bound, sizeof bound, "no bound");
+	text_add(text, ", %s stamps, clock %s within %s", estimate & STAMP_ERROR_Z ? "PTP" : "NTP",
+		estimate & STAMP_ERROR_S ? "said to be synchronised" : "not synchronised, it says,", bound);
+}
+
+static void tell_losses(const struct stamp_seen *seen, const struct raw_sample *samples, struct text *text)
+{
+	uint64_t there, back;
+	if (stamp_seen_losses(seen, samples, &there, &back))
+		text_add(text,
+			"; of requests between the first and last answered %llu were lost on the way there, %llu on "
+			"the way back",
+			(unsigned long long)there, (unsigned long long)back);
+	else if (!counts(seen) && seen->last - seen->first + 1 > seen->replies)
+		text_add(text, "; on which way the others were lost cannot be told");
+}
+
+void stamp_seen_tell(const struct stamp_seen *seen, const struct raw_sample *samples, char *buffer, size_t room)
+{
+	struct text text = {.bytes = buffer, .room = room};
+	uint64_t n = seen->replies;
+	buffer[0] = '\0';
+	if (n == 0)
+		return;
+	text_add(&text, "the reflector is %s", seen->tare == n ? "tare" : seen->tare ? "tare at times" : "not tare");
+	trait(&text, seen->ssid, n, "session id returned (RFC 8972)",
+		"session id not returned (RFC 8762 or TWAMP light)");
+	trait(&text, seen->padding, n, "padding returned", "padding not returned");
+	text_add(&text,
+		counts(seen) ? ", sequence counted (stateful)" : ", sequence equal to ours (copied, or nothing lost)");
+	trait(&text, seen->same_length, n, "replies as long as requests", "replies of another length than requests");
+	if (seen->same_times == n)
+		text_add(&text, ", receive and send time equal: no residence can be told");
+	trait(&text, n - seen->ttl_zero, n, "hop limit told", "hop limit not told");
+	tell_clock(&text, seen->error_estimate);
+	tell_losses(seen, samples, &text);
+}
