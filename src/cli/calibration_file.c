@@ -104,7 +104,7 @@ static bool recorded_hash(struct tare_recording *recording, const char *host, ch
 			tare_recording_facts(recording, runs[i].id, 0, &facts, &count, NULL) < 0)
 			continue;
 		for (size_t k = 0; k < count; k++)
-			if (facts[k].key && facts[k].value && strcmp(facts[k].key, "snapshot.hash") == 0)
+			if (facts[k].key && facts[k].value && strcmp(facts[k].key, CALIBRATION_SETTINGS) == 0)
 				found += snprintf(hash, room, "%s", facts[k].value) > 0;
 	}
 	return found > 0;

@@ -12,6 +12,8 @@ struct calibration_file;
 
 /* Label of rounds that measure the instrument alone, as calibrate --loopback makes them. */
 #define CALIBRATION_INSTRUMENT "instrument"
+/* The fact of a calibration's run that holds the hash of the host's settings, whatever the target. */
+#define CALIBRATION_SETTINGS "calibration.settings"
 
 /*
  * Reads FILE for the key of `like`. *ret_note tells which calibration it is, its age and whether facts have changed

@@ -17,7 +17,6 @@
 #include "cli/null_tally.h"
 #include "cli/verdict_options.h"
 #include "host/host.h"
-#include "host/record.h"
 #include "report/calibration_view.h"
 #include "tare/plan.h"
 
@@ -56,21 +55,19 @@ static int check(struct cli *cli, const struct calibrate_config *config, int tar
 
 /* ---- measuring ---- */
 
-/* The hash of this host's settings, by which a later user of the calibration sees that they have changed. */
+/*
+ * The hash of this host's settings, by which a later user of the calibration sees that they have changed. Not the hash
+ * that stands around the rounds: that one covers the route to the target too.
+ */
 static int note_settings(struct tare_writer *writer, int64_t run, struct tare_err *err)
 {
 	struct host_question question = {.tool = cli_version()};
 	struct host_snapshot *snapshot = NULL;
-	struct arena *arena = NULL;
-	const struct tare_fact *rows = NULL;
 	if (host_read(&question, &snapshot, err) < 0)
 		return -1;
-	int status = arena_open(1 << 20, 0, &arena, err);
-	if (status == 0) {
-		size_t count = host_record_changes(NULL, snapshot, arena, "local", "start", &rows);
-		status = rows ? tare_writer_facts(writer, run, 0, rows, count, err) : 0;
-		arena_free(arena);
-	}
+	struct tare_fact fact = {
+		.side = "local", .moment = "start", .key = CALIBRATION_SETTINGS, .value = snapshot->header.hash};
+	int status = tare_writer_facts(writer, run, 0, &fact, 1, err);
 	host_snapshot_free(snapshot);
 	return status;
 }

@@ -153,6 +153,8 @@ is $? 130 "by hand: nobody there ends it" "$(cat manual.txt)"
 in_a "$TARE" calibrate "stamp://$B4:8620" --rounds 10 --every 1ms --count 200 --timeout 50ms --also p50 -q -o c.tare >calibrate.txt 2>&1
 ok $? "calibrate: ends well" "$(cat calibrate.txt)"
 told calibrate 'Twice the largest retest difference instead: 0.2 %' "calibrate: the simple rule stands beside the limit"
+! grep -q 'have changed since' calibrate.txt
+ok $? "calibrate: settings that nobody touched have not changed" "$(cat calibrate.txt)"
 in_a "$TARE" calibrate --calibration c.tare --also p50 --csv >again.txt 2>&1
 told again '^p50,10,' "calibrate: limits come from the recording again"
 in_a "$TARE" verify "stamp://$B4:8620" --every 1ms --count 200 --timeout 50ms -q --nagios --limit 'p50<1s' >nagios.txt 2>&1
