@@ -8,6 +8,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "tare/origin.h"
 #include "tare/sample.h"
 
 enum tare_run_status {
@@ -70,7 +71,16 @@ struct tare_record {
 	struct tare_beside beside;
 	struct tare_series series;
 	int64_t resolution_ns;             /* step of the values: 1 for our own clocks, 1000 for ping's display */
+	struct tare_origin origin;         /* all zero: measured by tare */
+	const struct tare_bins *bins;      /* beside or instead of samples (shape BINS), of tare_base_span; else NULL */
 };
+
+/*
+ * The span that the record is about, which sets the stall limit and stands first
+ * in `tare stat`: that of its quantity; of a round trip the first there is of
+ * rtt, response, wire, stack, host, residence and service.
+ */
+TARE_API enum tare_span tare_base_span(const struct tare_record *record);
 
 /* Something that happened at one time: a step of the wall clock, an interface down, an error. */
 struct tare_event {

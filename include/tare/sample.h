@@ -48,7 +48,8 @@ enum tare_stage {
  * one that is not a plain difference: wire (or stack, where the cards do not
  * stamp) minus residence. The phases of http are told by who carries the request
  * out and exist only as given spans. `gap` is the time since the previous request left;
- * only sources without a schedule of their own have it.
+ * only sources without a schedule of their own have it. The spans behind it,
+ * from DUE to DUE, follow from no stages: only imported logs state them.
  */
 #define TARE_SPANS(X)                                                                            \
 	X(RTT, "rtt", USER_TX, USER_RX, "send call to receive call")                             \
@@ -70,7 +71,12 @@ enum tare_stage {
 	X(TLS, "tls", USER_TX, USER_TX, "http: then TLS agreed")                                 \
 	X(FIRST_BYTE, "first_byte", USER_TX, USER_TX, "http: request sent to first byte of the answer") \
 	X(BODY, "body", USER_TX, USER_TX, "http: first byte to last")                            \
-	X(GAP, "gap", USER_TX, USER_TX, "time since the previous request left")
+	X(GAP, "gap", USER_TX, USER_TX, "time since the previous request left")                  \
+	X(HALF_RTT, "half_rtt", DUE, DUE, "half of a round trip, as the source states it")       \
+	X(ONE_WAY, "one_way", DUE, DUE, "one direction, as the source states it")                \
+	X(ONE_WAY_BACK, "one_way_back", DUE, DUE, "the way back, as the source states it")       \
+	X(WAKEUP, "wakeup", DUE, DUE, "from when a thread should run to when it did")            \
+	X(VALUE, "value", DUE, DUE, "a number whose meaning the source does not tell")
 
 enum tare_span {
 #define X(id, name, from, to, help) TARE_SPAN_##id,

@@ -50,12 +50,16 @@ TARE_API uint64_t tare_needed(const struct tare_percentile *p, uint64_t behind);
  * where they lie close together), not n. Every value but TARE_NO_TIME is taken.
  */
 struct tare_counts;
+struct tare_bin { int64_t value_ns; uint64_t count; };
 TARE_API int tare_counts_open(struct tare_counts **ret_counts, struct tare_err *err) TARE_MUST_USE;
 TARE_API void tare_counts_free(struct tare_counts *counts); /* NULL is fine */
 TARE_API void tare_counts_clear(struct tare_counts *counts);
 /* Adds n values; entries equal to TARE_NO_TIME are passed over. A failure (no memory) leaves the object half filled. */
 TARE_API int tare_counts_add(struct tare_counts *counts, const int64_t *values_ns, size_t n,
 			     struct tare_err *err) TARE_MUST_USE;
+/* Adds bins that ascend by value; none may be TARE_NO_TIME. */
+TARE_API int tare_counts_add_bins(struct tare_counts *counts, const struct tare_bin *bins, size_t count,
+				  struct tare_err *err) TARE_MUST_USE;
 /* Adds all of `from`; the order of adding and merging changes no figure. `into` and `from` may be the same. */
 TARE_API int tare_counts_merge(struct tare_counts *into, const struct tare_counts *from,
 			       struct tare_err *err) TARE_MUST_USE;
@@ -68,7 +72,6 @@ TARE_API void tare_counts_ranks(const struct tare_counts *counts, const uint64_t
 TARE_API uint64_t tare_counts_above(const struct tare_counts *counts, int64_t limit_ns);
 
 /* Walks the distinct values in ascending order. Any adding in between ends the walk. */
-struct tare_bin { int64_t value_ns; uint64_t count; };
 struct tare_counts_cursor {
 	const struct tare_counts *counts;
 	size_t page, cell, lone; /* private */
@@ -105,8 +108,17 @@ struct tare_rules {
 /* 50, 90, 99, 99.9, 99.99 over received; warm-up as the round says; stalls above 10 x p50; variation. */
 TARE_API void tare_rules_default(struct tare_rules *ret_rules);
 
+/*
+ * Of a source that gives ranges (struct tare_bins), a figure is only known to
+ * lie between two bounds: value_ns is the upper one, least_ns the lower. The
+ * k-th smallest of all lower bounds and that of all upper ones hold the k-th
+ * value between them, so ranges merge with each other and with exact values and
+ * nothing is interpolated. Exact figures have least_ns = value_ns. An upper
+ * bound of INT64_MAX is none at all: the source counted beyond its last bin.
+ */
 struct tare_ranked {
 	int64_t value_ns;       /* TARE_NO_TIME when the grade is none, or when `lost` */
+	int64_t least_ns;
 	uint64_t rank, behind;
 	enum tare_grade grade;
 	bool lost;              /* over sent, and the rank falls among the requests without an answer, whatever the grade */
@@ -157,6 +169,8 @@ struct tare_row {
 	int64_t first_ns, second_ns;         /* requests 0 and 1 of the round; TARE_NO_TIME if merged or unanswered */
 	int64_t min_ns, max_ns;
 	struct tare_ranked ranked[TARE_PERCENTILES_MAX];
+	int64_t min_least_ns, max_least_ns, pdv_least_ns; /* lower bounds, as in tare_ranked */
+	bool binned;                         /* some of the values are only known by their range */
 	int64_t pdv_ns;                      /* p99.9 - min (RFC 5481); TARE_NO_TIME where p99.9 has grade none */
 	struct tare_row_variation variation;
 	uint64_t stalls;

@@ -3,7 +3,7 @@
  * libtare: latency samples, their statistics and their recordings.
  *
  * Reading order: err.h (how failures are told), sample.h (what a sample is),
- * run.h (what surrounds it), stat.h (figures), interval.h and dependence.h (how
+ * origin.h and run.h (where it comes from and what surrounds it), stat.h (figures), interval.h and dependence.h (how
  * far they can be trusted), stalls.h, warmup.h, variation.h, modes.h, change.h
  * and rounds.h (what figures do not show), effect.h (arithmetic of comparing
  * rounds), verdict.h (did the change change it), calibration.h (what identical
@@ -28,6 +28,7 @@
 #include "tare/err.h"
 #include "tare/interval.h"
 #include "tare/modes.h"
+#include "tare/origin.h"
 #include "tare/plan.h"
 #include "tare/recording.h"
 #include "tare/rounds.h"

@@ -27,6 +27,12 @@ struct cell {
 	enum cell_type type;
 	union { uint64_t count; int64_t integer; double real; const char *text; } as;
 	int64_t resolution_ns; /* UNIT_NS: step of the source; text shows no digit below it. 0: 1 ns */
+	/*
+	 * UNIT_NS: the figure lies somewhere from low_ns to as.integer, and text shows both, rounded outwards.
+	 * as.integer INT64_MAX: no upper bound is known; JSON null, CSV empty, text "> low".
+	 */
+	bool ranged;
+	int64_t low_ns;
 	char mark;             /* printed behind the value in text, '?' for a weak percentile; 0: none */
 };
 

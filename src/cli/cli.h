@@ -51,6 +51,7 @@ extern const struct command command_run;
 extern const struct command command_echo;
 extern const struct command command_stat;
 extern const struct command command_export;
+extern const struct command command_import;
 extern const struct command command_lab;
 extern const struct command command_load;
 extern const struct command command_abba;

@@ -10,15 +10,19 @@
 #include "base/cleanup.h"
 #include "cli/capture_options.h"
 #include "cli/cli.h"
+#include "cli/disguise.h"
+#include "cli/log_options.h"
 #include "cli/source.h"
 #include "lib/sample_columns.h"
+#include "report/distribution.h"
 
 struct export_config {
-	bool csv, jsonl, lenient;
+	bool csv, jsonl, lenient, hgrm, hlog, openmetrics, benchstat, hyperfine, anonymize;
 	const char *output, *label, *columns;
 	uint64_t round;
 	int64_t every_ns;
 	struct capture_rules capture;
+	struct log_rules log;
 };
 
 static const struct option export_options[] = {
@@ -30,6 +34,30 @@ static const struct option export_options[] = {
 		.type = OPTION_FLAG,
 		.help = "a JSON object a line",
 		.offset = OPTION_AT(struct export_config, jsonl)},
+	{.name = "hgrm",
+		.type = OPTION_FLAG,
+		.help = "HdrHistogram's percentile table of one target, all rounds together",
+		.offset = OPTION_AT(struct export_config, hgrm)},
+	{.name = "hlog",
+		.type = OPTION_FLAG,
+		.help = "HdrHistogram's interval log (V2), a line a round",
+		.offset = OPTION_AT(struct export_config, hlog)},
+	{.name = "openmetrics",
+		.type = OPTION_FLAG,
+		.help = "OpenMetrics text: a histogram and counters a target and label",
+		.offset = OPTION_AT(struct export_config, openmetrics)},
+	{.name = "benchstat",
+		.type = OPTION_FLAG,
+		.help = "a line a round for benchstat",
+		.offset = OPTION_AT(struct export_config, benchstat)},
+	{.name = "hyperfine",
+		.type = OPTION_FLAG,
+		.help = "hyperfine's JSON: the median of every round as its times",
+		.offset = OPTION_AT(struct export_config, hyperfine)},
+	{.name = "anonymize",
+		.type = OPTION_FLAG,
+		.help = "target-1, label-1, ... in place of what was asked and how it was called",
+		.offset = OPTION_AT(struct export_config, anonymize)},
 	{.name = "output",
 		.letter = 'o',
 		.type = OPTION_TEXT,
@@ -68,6 +96,7 @@ static const struct option export_options[] = {
 		.metavar = "NAME,...",
 		.help = "only these columns, in this order",
 		.offset = OPTION_AT(struct export_config, columns)},
+	LOG_OPTIONS(struct export_config, log),
 	CAPTURE_OPTIONS(struct export_config, capture),
 	{.name = NULL},
 };
@@ -112,16 +141,30 @@ static int write_record(
 	return 0;
 }
 
-static int export_to(
-	struct cli *cli, FILE *out, const char *path, const struct export_config *config, struct tare_err *err)
+static void disguise_end(struct disguise *const *disguise)
 {
-	const struct source_rules rules = {.every_ns = config->every_ns,
+	disguise_free(*disguise);
+}
+
+static struct source_rules source_rules_of(const struct export_config *config)
+{
+	return (struct source_rules){.every_ns = config->every_ns,
 		.lenient = config->lenient,
 		.label = config->label,
 		.round = config->round,
+		.format = config->log.format,
+		.column = config->log.column,
+		.unit = config->log.unit,
 		.capture = config->capture};
+}
+
+static int export_samples(
+	struct cli *cli, FILE *out, const char *path, const struct export_config *config, struct tare_err *err)
+{
+	const struct source_rules rules = source_rules_of(config);
 	const struct format *format = config->jsonl ? &format_jsonl : &format_csv;
 	AUTO_CLEANUP(source_end) struct source *source = NULL;
+	AUTO_CLEANUP(disguise_end) struct disguise *disguise = NULL;
 	struct column all[SAMPLE_COLUMNS_MAX], chosen[SAMPLE_COLUMNS_MAX];
 	struct sample_parts parts = {0};
 	struct report report = {.out = out, .columns = all};
@@ -138,10 +181,11 @@ static int export_to(
 			return -1;
 		report.columns = chosen;
 	}
-	if (source_open(path, &rules, &source, err) || format->begin(&report, err))
+	if ((config->anonymize && disguise_open(&disguise, err)) || source_open(path, &rules, &source, err) ||
+		format->begin(&report, err))
 		return -1;
 	while (!ferror(out) && (found = source_next(source, &record, err)) != 0) {
-		if (found < 0 || write_record(&report, format, record, err))
+		if (found < 0 || disguise_record(disguise, &record, err) || write_record(&report, format, record, err))
 			return -1;
 	}
 	if (format->end(&report, err))
@@ -149,6 +193,52 @@ static int export_to(
 	if (source_damage(source, damage, sizeof(damage)))
 		cli_warn(cli, "%s", damage);
 	return 0;
+}
+
+static void distribution_end(struct distribution *const *distribution)
+{
+	distribution_free(*distribution);
+}
+
+static int export_distribution(struct cli *cli, FILE *out, const char *path, const struct export_config *config,
+	enum distribution_format format, struct tare_err *err)
+{
+	const struct source_rules rules = source_rules_of(config);
+	AUTO_CLEANUP(source_end) struct source *source = NULL;
+	AUTO_CLEANUP(disguise_end) struct disguise *disguise = NULL;
+	AUTO_CLEANUP(distribution_end) struct distribution *distribution = NULL;
+	const struct tare_record *record;
+	struct tare_rules usual;
+	char damage[512];
+	int found;
+
+	tare_rules_default(&usual);
+	if ((config->anonymize && disguise_open(&disguise, err)) || distribution_open(&usual, &distribution, err) ||
+		source_open(path, &rules, &source, err))
+		return -1;
+	while ((found = source_next(source, &record, err)) != 0) {
+		if (found < 0 || disguise_record(disguise, &record, err) || distribution_add(distribution, record, err))
+			return -1;
+	}
+	if (source_damage(source, damage, sizeof(damage)))
+		cli_warn(cli, "%s", damage);
+	return distribution_write(distribution, format, out, err);
+}
+
+static int export_to(
+	struct cli *cli, FILE *out, const char *path, const struct export_config *config, struct tare_err *err)
+{
+	if (config->hgrm)
+		return export_distribution(cli, out, path, config, DISTRIBUTION_HGRM, err);
+	if (config->hlog)
+		return export_distribution(cli, out, path, config, DISTRIBUTION_HLOG, err);
+	if (config->openmetrics)
+		return export_distribution(cli, out, path, config, DISTRIBUTION_OPENMETRICS, err);
+	if (config->benchstat)
+		return export_distribution(cli, out, path, config, DISTRIBUTION_BENCHSTAT, err);
+	if (config->hyperfine)
+		return export_distribution(cli, out, path, config, DISTRIBUTION_HYPERFINE, err);
+	return export_samples(cli, out, path, config, err);
 }
 
 static int export_file(struct cli *cli, const char *path, const struct export_config *config, struct tare_err *err)
@@ -172,6 +262,11 @@ static int export_run(struct cli *cli, void *configuration, int operand_count, c
 		return tare_fail(err, TARE_E_USAGE, "export needs one FILE, and no more; see 'tare help export'");
 	if (config->csv && config->jsonl)
 		return tare_fail(err, TARE_E_USAGE, "--csv and --jsonl exclude each other");
+	if (config->csv + config->jsonl + config->hgrm + config->hlog + config->openmetrics + config->benchstat +
+			config->hyperfine > 1)
+		return tare_fail(err, TARE_E_USAGE, "one format at a time");
+	if (config->columns && (config->hgrm || config->hlog || config->openmetrics || config->benchstat || config->hyperfine))
+		return tare_fail(err, TARE_E_USAGE, "--columns is for CSV and JSON lines");
 	if (config->output && strcmp(config->output, "-") != 0)
 		return export_file(cli, operands[0], config, err);
 	return export_to(cli, cli->out, operands[0], config, err);
@@ -179,10 +274,12 @@ static int export_run(struct cli *cli, void *configuration, int operand_count, c
 
 const struct command command_export = {
 	.name = "export",
-	.summary = "samples as CSV or JSON lines, one line a sample",
+	.summary = "samples as CSV or JSON lines, distributions for other programs",
 	.operands = "FILE",
 	.examples = "  tare export before.tare -o before.csv\n"
-		    "  tare export --jsonl --columns seq,rtt_ns,cpu_peer_rx before.tare | head\n",
+		    "  tare export --jsonl --columns seq,rtt_ns,cpu_peer_rx before.tare | head\n"
+		    "  tare export --hlog before.tare -o before.hlog\n"
+		    "  tare export --benchstat both.tare | benchstat -col label -\n",
 	.options = export_options,
 	.config_bytes = sizeof(struct export_config),
 	.run = export_run,

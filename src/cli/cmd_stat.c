@@ -12,16 +12,18 @@
 #include "base/text.h"
 #include "cli/capture_options.h"
 #include "cli/cli.h"
+#include "cli/log_options.h"
 #include "cli/source.h"
 
 struct stat_config {
-	const char *spans, *percentiles, *label, *columns, *column, *unit;
+	const char *spans, *percentiles, *label, *columns;
 	bool all_spans, lenient, json, csv, ci, all, stalls;
 	int over, group_by;
 	uint64_t warmup, round;
 	double stall_ratio;
 	int64_t stall_limit_ns, every_ns;
 	struct capture_rules capture;
+	struct log_rules log;
 };
 
 enum { OVER_RECEIVED, OVER_SENT };
@@ -114,16 +116,6 @@ static const struct option stat_options[] = {
 		.offset = OPTION_AT(struct stat_config, every_ns),
 		.least = 1,
 		.most = 9e18},
-	{.name = "column",
-		.type = OPTION_TEXT,
-		.metavar = "NAME",
-		.help = "of a table of numbers: the column, by name or number from 1",
-		.offset = OPTION_AT(struct stat_config, column)},
-	{.name = "unit",
-		.type = OPTION_TEXT,
-		.metavar = "UNIT",
-		.help = "of plain numbers: ps, ns, us, ms or s (default: as the column's name ends, else ns)",
-		.offset = OPTION_AT(struct stat_config, unit)},
 	{.name = "label",
 		.letter = 'l',
 		.type = OPTION_TEXT,
@@ -156,6 +148,7 @@ static const struct option stat_options[] = {
 		.type = OPTION_FLAG,
 		.help = "rows as CSV, durations in ns",
 		.offset = OPTION_AT(struct stat_config, csv)},
+	LOG_OPTIONS(struct stat_config, log),
 	CAPTURE_OPTIONS(struct stat_config, capture),
 	{.name = NULL},
 };
@@ -292,8 +285,9 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 	const struct stat_layout *layout, struct tare_err *err)
 {
 	const struct source_rules source_rules = {.every_ns = config->every_ns,
-		.column = config->column,
-		.unit = config->unit,
+		.format = config->log.format,
+		.column = config->log.column,
+		.unit = config->log.unit,
 		.lenient = config->lenient,
 		.label = config->label,
 		.round = config->round,

@@ -27,6 +27,7 @@ static const struct command *const commands[] = {
 	&command_echo,
 	&command_stat,
 	&command_export,
+	&command_import,
 	&command_abba,
 	&command_calibrate,
 	&command_compare,

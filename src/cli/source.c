@@ -76,7 +76,12 @@ int source_open(const char *path, const struct source_rules *rules, struct sourc
 	source->path = path;
 	source->rules = rules;
 	const struct import_rules import_rules = {
-		.every_ns = rules->every_ns, .lenient = rules->lenient, .column = rules->column, .unit = rules->unit, .capture = rules->capture};
+		.every_ns = rules->every_ns,
+		.lenient = rules->lenient,
+		.format = rules->format,
+		.column = rules->column,
+		.unit = rules->unit,
+		.capture = rules->capture};
 	int failed = recording ? open_recording(source, err) : import_open(path, &import_rules, &source->import, err);
 	if (failed) {
 		source_free(source);
@@ -94,6 +99,16 @@ void source_free(struct source *source)
 	import_free(source->import);
 	free(source->run_seen);
 	free(source);
+}
+
+struct tare_recording *source_recording(const struct source *source)
+{
+	return source->recording;
+}
+
+const struct import *source_import(const struct source *source)
+{
+	return source->import;
 }
 
 static void note_run(struct source *source, const struct tare_record *record)

@@ -13,10 +13,13 @@
 #include "tare/run.h"
 
 struct source;
+struct import;
+struct tare_recording;
 
 /* How to read; `label` NULL and `round` 0 take every round. */
 struct source_rules {
 	int64_t every_ns; /* imported logs: the interval that was asked for; 0: inferred */
+	const char *format;        /* logs: read as this, whatever it looks like; NULL: as it looks */
 	const char *column, *unit; /* plain numbers: which column, and what one is; NULL: as the file tells */
 	bool lenient;     /* pass over what is damaged */
 	const char *label;
@@ -32,6 +35,9 @@ void source_free(struct source *source); /* NULL is fine */
 bool source_is_rereadable(const char *path);
 /* Next record that the rules take: 1, 0 at the end, -1. Runs, targets, rounds and strings live until source_free. */
 int source_next(struct source *source, const struct tare_record **ret_record, struct tare_err *err) TARE_MUST_USE;
+/* The recording or the log behind it; NULL where it is the other. */
+struct tare_recording *source_recording(const struct source *source);
+const struct import *source_import(const struct source *source);
 /* What was found about the stalls of a record's round; none for logs. Lives until source_free. */
 int source_causes(struct source *source, const struct tare_record *record, const struct tare_cause **ret_causes,
 	size_t *ret_count, struct tare_err *err) TARE_MUST_USE;

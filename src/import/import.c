@@ -18,12 +18,10 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "import/capture/capture.h"
+#include "import/formats.h"
 #include "import/import_private.h"
 
 enum { POOL_BYTES = 65536 };
-
-/* Numbers last: they have no mark of their own. */
-static const struct import_format *const formats[] = {&ping_format, &numbers_format};
 
 static void auto_lines_end(struct lines *const *lines)
 {
@@ -37,12 +35,12 @@ static void auto_import_end(struct import *const *import)
 
 static const struct import_format *format_of(const void *head, size_t head_bytes)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+	for (size_t i = 0; import_formats[i]; i++) {
 		AUTO_CLEANUP(auto_lines_end) struct lines *lines = NULL;
 		if (lines_open_bytes(head, head_bytes, &lines, NULL))
 			return NULL;
-		if (formats[i]->knows(lines))
-			return formats[i];
+		if (import_formats[i]->knows(lines))
+			return import_formats[i];
 	}
 	return NULL;
 }
@@ -86,6 +84,8 @@ static int open_lines(struct import *import, struct tare_err *err)
 	if (!import->unpacked || lines_open(import->unpacked, import->name, &import->lines, err))
 		return -1;
 	const char *head = lines_head(import->lines, &head_bytes);
+	if (import->rules.format)
+		return (import->format = import_format_named(import->rules.format, err)) ? 0 : -1;
 	import->format = format_of(head, head_bytes);
 	/* who names a column or a unit says that it is numbers: then the line that is none is the message */
 	if (!import->format && head_bytes && (import->rules.column || import->rules.unit))
@@ -106,11 +106,12 @@ int import_open_stream(FILE *stream, const char *name, const struct import_rules
 	int64_t bytes = input_need(import->input, LINES_HEAD_BYTES, err);
 	if (bytes < 0)
 		return -1;
-	if (capture_knows(input_window(import->input)->at, (size_t)bytes))
+	if (!import->rules.format && capture_knows(input_window(import->input)->at, (size_t)bytes))
 		import->format = &capture_format;
 	else if (open_lines(import, err))
 		return -1;
-	if (import->format->open(import, &import->reader, err))
+	if (import->format->read ? pieces_open(import, &import->reader, err)
+				 : import->format->open(import, &import->reader, err))
 		return -1;
 	*ret_import = take_ptr(import);
 	return 0;
@@ -142,7 +143,9 @@ void import_free(struct import *import)
 {
 	if (!import)
 		return;
-	if (import->format && import->reader)
+	if (import->format && import->reader && import->format->read)
+		pieces_free(import->reader);
+	else if (import->format && import->reader)
 		import->format->free(import->reader);
 	lines_free(import->lines);
 	if (import->unpacked)
@@ -163,7 +166,8 @@ int import_next(struct import *import, const struct tare_record **ret_record, st
 {
 	import->event_count = 0;
 	import->has_schedule = false;
-	int found = import->format->next(import, import->reader, ret_record, err);
+	int found = import->format->read ? pieces_next(import, import->reader, ret_record, err)
+					 : import->format->next(import, import->reader, ret_record, err);
 	/* stdio only says that reading failed; why is known to who unpacked */
 	if (found < 0 && err && import->lines && input_failure(import->input))
 		*err = *input_failure(import->input);

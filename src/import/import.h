@@ -60,8 +60,12 @@ struct import_rules {
 	 * ms, s), NULL: as the column's name ends ("rtt_us"), else ns.
 	 */
 	const char *column, *unit;
+	const char *format; /* name of a reader, whatever the content looks like; NULL: told from the content */
 	struct capture_rules capture;
 };
+
+/* The readers of logs by name with a word on each, in the order in which they are tried; NULL behind the last. */
+const char *import_format_name(size_t i, const char **ret_help);
 
 /*
  * Opens `path` ("-": standard input) and tells its format. An empty file, a

@@ -11,6 +11,8 @@
 
 struct arena;
 
+struct pieces;
+
 struct import_format {
 	const char *name;
 	/* Looks at the lines of a file's head; NULL for captures. */
@@ -18,6 +20,10 @@ struct import_format {
 	int (*open)(struct import *import, void **ret_reader, struct tare_err *err);
 	int (*next)(struct import *import, void *reader, const struct tare_record **ret_record, struct tare_err *err);
 	void (*free)(void *reader);
+	/* Instead of the last three: reads everything at once (pieces.h). */
+	int (*read)(struct import *import, struct pieces *pieces, struct tare_err *err);
+	const char *tool; /* what recordings note as the run's tool */
+	const char *help; /* "a full log of sockperf" */
 };
 
 struct import {

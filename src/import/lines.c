@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 
 /* A raw read of RAW_BYTES becomes at most 3/2 as many in UTF-8; one line and one read must fit. */
-enum { RAW_BYTES = LINES_HEAD_BYTES, TEXT_BYTES = RAW_BYTES / 2 * 3 + LINES_MAX_BYTES + 64 };
+enum { RAW_BYTES = LINES_HEAD_BYTES, TEXT_SPARE = RAW_BYTES / 2 * 3 + 64 };
 
 enum encoding { BYTES, UTF16_LE, UTF16_BE };
 
@@ -27,8 +27,9 @@ struct lines {
 	uint32_t high_surrogate; /* waiting for its low half */
 	size_t raw_used;         /* bytes of an incomplete code unit kept from the last read */
 	size_t begin, end;       /* unread part of text */
+	size_t longest, room; /* bytes of a line at most, and as far as there is memory for now */
+	char *text;           /* room + TEXT_SPARE bytes */
 	unsigned char raw[RAW_BYTES];
-	char text[TEXT_BYTES];
 };
 
 static size_t put_utf8(char *out, uint32_t c)
@@ -143,9 +144,35 @@ static int fill(struct lines *lines, struct tare_err *err)
 	return 0;
 }
 
+static struct lines *new_lines(void)
+{
+	struct lines *lines = calloc(1, sizeof(*lines));
+	char *text = lines ? malloc(LINES_MAX_BYTES + TEXT_SPARE) : NULL;
+	if (!text) {
+		free(lines);
+		return NULL;
+	}
+	lines->text = text;
+	lines->longest = lines->room = LINES_MAX_BYTES;
+	return lines;
+}
+
+static void auto_lines_end(struct lines *const *lines)
+{
+	lines_free(*lines);
+}
+
+int lines_allow(struct lines *lines, size_t bytes, struct tare_err *err)
+{
+	(void)err;
+	if (bytes > lines->longest)
+		lines->longest = bytes < LINES_LONGEST ? bytes : LINES_LONGEST;
+	return 0;
+}
+
 int lines_open(FILE *stream, const char *name, struct lines **ret_lines, struct tare_err *err)
 {
-	AUTO_FREE struct lines *lines = calloc(1, sizeof(*lines));
+	AUTO_CLEANUP(auto_lines_end) struct lines *lines = new_lines();
 	if (!lines)
 		return tare_fail_errno(err, ENOMEM, "cannot read '%s'", name);
 	lines->stream = stream;
@@ -159,7 +186,7 @@ int lines_open(FILE *stream, const char *name, struct lines **ret_lines, struct 
 
 int lines_open_bytes(const void *bytes, size_t count, struct lines **ret_lines, struct tare_err *err)
 {
-	AUTO_FREE struct lines *lines = calloc(1, sizeof(*lines));
+	AUTO_CLEANUP(auto_lines_end) struct lines *lines = new_lines();
 	if (!lines)
 		return tare_fail_errno(err, ENOMEM, "cannot look at a file's head");
 	if (count > RAW_BYTES)
@@ -174,6 +201,8 @@ int lines_open_bytes(const void *bytes, size_t count, struct lines **ret_lines, 
 
 void lines_free(struct lines *lines)
 {
+	if (lines)
+		free(lines->text);
 	free(lines);
 }
 
@@ -194,7 +223,7 @@ static void hand_out(struct lines *lines, size_t end, size_t next, struct line *
 	char *text = lines->text + lines->begin;
 	size_t bytes = end - lines->begin;
 	*ret_line = (struct line){.number = ++lines->number};
-	ret_line->overlong = lines->skipping || bytes > LINES_MAX_BYTES;
+	ret_line->overlong = lines->skipping || bytes > lines->longest;
 	ret_line->unterminated = next == end;
 	if (ret_line->overlong)
 		bytes = 0;
@@ -205,6 +234,18 @@ static void hand_out(struct lines *lines, size_t end, size_t next, struct line *
 	ret_line->bytes = bytes;
 	lines->skipping = false;
 	lines->begin = next;
+}
+
+/* Twice the room, for a line that is longer than what there is. */
+static int grow(struct lines *lines, struct tare_err *err)
+{
+	size_t room = 2 * lines->room < lines->longest ? 2 * lines->room : lines->longest;
+	char *text = realloc(lines->text, room + TEXT_SPARE);
+	if (!text)
+		return tare_fail_errno(err, ENOMEM, "cannot read '%s'", lines->name);
+	lines->text = text;
+	lines->room = room;
+	return 0;
 }
 
 int lines_next(struct lines *lines, struct line *ret_line, struct tare_err *err)
@@ -225,7 +266,9 @@ int lines_next(struct lines *lines, struct line *ret_line, struct tare_err *err)
 			hand_out(lines, lines->end, lines->end, ret_line);
 			return 1;
 		}
-		if (have > LINES_MAX_BYTES) {
+		if (have > lines->room && lines->room < lines->longest && grow(lines, err))
+			return -1;
+		if (have > lines->longest) {
 			lines->skipping = true;
 			lines->begin = lines->end;
 			have = 0;
@@ -235,4 +278,18 @@ int lines_next(struct lines *lines, struct line *ret_line, struct tare_err *err)
 		if (fill(lines, err))
 			return -1;
 	}
+}
+
+int lines_read(struct lines *lines, char *buffer, size_t room, size_t *ret_bytes, struct tare_err *err)
+{
+	errno = 0;
+	while (lines->begin == lines->end && !lines->at_end) {
+		if (fill(lines, err))
+			return -1;
+	}
+	size_t have = lines->end - lines->begin, count = have < room ? have : room;
+	memcpy(buffer, lines->text + lines->begin, count);
+	lines->begin += count;
+	*ret_bytes = count;
+	return 0;
 }

@@ -12,7 +12,7 @@
 
 #include "tare/err.h"
 
-enum { LINES_MAX_BYTES = 4095, LINES_HEAD_BYTES = 65536 };
+enum { LINES_MAX_BYTES = 4095, LINES_HEAD_BYTES = 65536, LINES_LONGEST = 16 << 20 };
 
 struct lines;
 
@@ -32,6 +32,10 @@ void lines_free(struct lines *lines);
 
 /* What lines_open has read, decoded; valid until the first lines_next(). */
 const char *lines_head(const struct lines *lines, size_t *ret_bytes);
+/* The text as it comes, decoded, without a look for lines: up to `room` bytes, 0 at the end. Not to be mixed with lines_next. */
+int lines_read(struct lines *lines, char *buffer, size_t room, size_t *ret_bytes, struct tare_err *err) TARE_MUST_USE;
+/* Lines of up to `bytes` from here on, at most LINES_LONGEST; the default is LINES_MAX_BYTES. */
+int lines_allow(struct lines *lines, size_t bytes, struct tare_err *err) TARE_MUST_USE;
 /* 1, 0 at the end, -1 on a read error. */
 int lines_next(struct lines *lines, struct line *ret_line, struct tare_err *err) TARE_MUST_USE;
 uint64_t lines_nul_bytes(const struct lines *lines);

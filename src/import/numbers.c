@@ -315,7 +315,12 @@ static int make_record(struct import *import, struct numbers *numbers, struct ta
 		.target = &numbers->target,
 		.round = &numbers->round,
 		.series = {.count = numbers->count, .fate = numbers->fates},
-		.resolution_ns = step_ns > 0 ? step_ns : 1};
+		.resolution_ns = step_ns > 0 ? step_ns : 1,
+		.origin = {.format = "numbers",
+			.clock = TARE_CLOCK_UNKNOWN,
+			.pacing = TARE_PACING_UNKNOWN,
+			.lateness = TARE_LATENESS_UNKNOWN,
+			.left_out = TARE_LEFT_OUT_UNKNOWN}};
 	numbers->record.series.given_ns[TARE_SPAN_RTT] = numbers->values_ns;
 	return add_notes(import, numbers, err);
 }
@@ -351,4 +356,4 @@ static void numbers_free(void *reader)
 }
 
 const struct import_format numbers_format = {
-	.name = "numbers", .knows = numbers_knows, .open = numbers_open, .next = numbers_next, .free = numbers_free};
+	.name = "numbers", .help = "one number a line, or a column of a table (--column, --unit)", .knows = numbers_knows, .open = numbers_open, .next = numbers_next, .free = numbers_free};

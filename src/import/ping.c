@@ -444,4 +444,4 @@ static int ping_next(struct import *import, void *reader, const struct tare_reco
 }
 
 const struct import_format ping_format = {
-	.name = "ping", .knows = ping_knows, .open = ping_open, .next = ping_next, .free = ping_free};
+	.name = "ping", .help = "ping of any system", .tool = "ping", .knows = ping_knows, .open = ping_open, .next = ping_next, .free = ping_free};

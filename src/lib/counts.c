@@ -365,6 +365,25 @@ int tare_counts_add(struct tare_counts *counts, const int64_t *values_ns, size_t
 	return 0;
 }
 
+int tare_counts_add_bins(struct tare_counts *counts, const struct tare_bin *bins, size_t count, struct tare_err *err)
+{
+	struct inner *inner = counts->inner;
+	uint64_t n = counts->n;
+	settle(inner);
+	for (size_t i = 0; i < count; i++) {
+		if (__builtin_add_overflow(n, bins[i].count, &n))
+			return tare_fail(err, TARE_E_FORMAT, "more values than 64 bits can count");
+	}
+	if (lone_reserve(&inner->lone, count, err))
+		return -1;
+	lone_add(&inner->lone, bins, count);
+	if (promote(inner, err))
+		return -1;
+	order_pages(inner);
+	counts->n = n;
+	return 0;
+}
+
 static int merge_page(struct inner *inner, const struct page *page, struct tare_err *err)
 {
 	struct page *target = page_of(inner, page->key);

@@ -453,7 +453,8 @@ static int load(struct tare_recording *recording, struct tare_err *err)
 	if (recording_read_tally(recording, err) < 0 || recording_scan(recording, TABLE_RUN, take_run, err) < 0 ||
 		recording_scan(recording, TABLE_TARGET, take_target, err) < 0 ||
 		recording_scan(recording, TABLE_ROUND, take_round, err) < 0 ||
-		recording_scan(recording, TABLE_SERIES, take_series, err) < 0)
+		recording_scan(recording, TABLE_SERIES, take_series, err) < 0 ||
+		recording_read_origins(recording, err) < 0)
 		return -1;
 	sort_series(recording);
 	return recording_end_reading(recording, err);
@@ -501,6 +502,7 @@ void tare_recording_free(struct tare_recording *recording)
 	free(recording->targets);
 	free(recording->rounds);
 	free(recording->series);
+	free(recording->ranges);
 	free(recording->path);
 	free(recording);
 }

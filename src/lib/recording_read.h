@@ -23,6 +23,9 @@ struct read_series {
 	uint32_t columns;
 	uint8_t column[SAMPLE_COLUMNS]; /* indices into sample_columns, ascending */
 	int64_t first_chunk;
+	struct tare_origin origin;
+	struct tare_bins bins; /* its ranges are found when the series is read */
+	int64_t first_bin;
 	uint64_t slices_before; /* of the series read earlier: "chunk 17 of 20" counts over the whole file */
 };
 
@@ -60,6 +63,8 @@ struct tare_recording {
 	struct read_target *targets;
 	struct read_round *rounds;
 	struct read_series *series;
+	struct tare_range *ranges; /* by id - 1; lost ones have count 0 */
+	size_t range_count, range_room;
 	size_t run_count, run_room, target_count, target_room, round_count, round_room, series_count, series_room;
 	uint64_t samples, slices, orphan_samples;
 	struct side_table sides[SIDE_COUNT];
@@ -103,6 +108,9 @@ int recording_begin_reading(struct tare_recording *recording, struct tare_err *e
 int recording_end_reading(struct tare_recording *recording, struct tare_err *err) TARE_MUST_USE;
 int recording_refresh_size(struct tare_recording *recording, struct tare_err *err) TARE_MUST_USE;
 int recording_read_tally(struct tare_recording *recording, struct tare_err *err) TARE_MUST_USE;
+
+/* Origins and bins of the series just loaded, before they are sorted. */
+int recording_read_origins(struct tare_recording *recording, struct tare_err *err) TARE_MUST_USE;
 
 /* A text of a row, kept as long as the recording; *ret_text NULL for NULL. */
 int recording_text(struct tare_recording *recording, sqlite3_stmt *row, int column, const char **ret_text,

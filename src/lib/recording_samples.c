@@ -314,6 +314,8 @@ static void present(struct tare_recording *recording, const struct read_series *
 		.beside = series->beside,
 		.resolution_ns = series->resolution_ns,
 		.series = {.count = count, .fate = no_fate},
+		.origin = series->origin,
+		.bins = series->bins.range ? &series->bins : NULL,
 	};
 	for (int i = 0; i < SAMPLE_COLUMNS; i++) {
 		const int index = sample_columns[i].index;

@@ -86,6 +86,15 @@ const struct recording_table_text recording_tables[TABLE_COUNT] = {
 			  "sentence TEXT, rounds_a INTEGER NOT NULL, rounds_b INTEGER NOT NULL, value_a_ns INTEGER, "
 			  "value_b_ns INTEGER, effect_ns INTEGER, low_ns INTEGER, high_ns INTEGER, s_ns INTEGER, "
 			  "exit INTEGER NOT NULL" SEAL},
+	[TABLE_ORIGIN] = {"origin",
+		"id, series, format, quantity, clock, pacing, lateness, shape, left_out, lost, first_bin, bins",
+		SEALED_ID "series INTEGER NOT NULL REFERENCES series(id), format TEXT, quantity TEXT NOT NULL, "
+			  "clock TEXT NOT NULL, pacing TEXT NOT NULL, lateness TEXT NOT NULL, shape TEXT NOT NULL, "
+			  "left_out INTEGER NOT NULL, lost INTEGER NOT NULL, first_bin INTEGER NOT NULL, "
+			  "bins INTEGER NOT NULL" SEAL},
+	[TABLE_BIN] = {"bin", "id, series, low_ns, high_ns, n",
+		SEALED_ID "series INTEGER NOT NULL REFERENCES series(id), low_ns INTEGER NOT NULL, "
+			  "high_ns INTEGER NOT NULL, n INTEGER NOT NULL" SEAL},
 };
 
 static const char *const run_status_words[] = {

@@ -161,6 +161,33 @@ static int add_chunk(struct tare_writer *writer, int64_t series_id, const struct
 		writer, TABLE_CHUNK, fields, (int)(sizeof(fields) / sizeof(*fields)), data, bytes, NULL, err);
 }
 
+/* Nothing for what tare measured itself. */
+static int add_origin(
+	struct tare_writer *writer, int64_t series_id, const struct tare_record *record, struct tare_err *err)
+{
+	const struct tare_origin *origin = &record->origin;
+	const struct tare_bins *bins = record->bins;
+	bool own = !origin->format && !origin->quantity && !origin->clock && !origin->pacing && !origin->lateness &&
+		   !origin->shape && !origin->left_out && !bins;
+
+	if (own)
+		return 0;
+	if (WRITER_INSERT(writer, TABLE_ORIGIN, NULL, err, field_int(series_id), field_text(origin->format),
+		    field_text(tare_quantity_name(origin->quantity)), field_text(tare_clock_name(origin->clock)),
+		    field_text(tare_pacing_name(origin->pacing)), field_text(tare_lateness_name(origin->lateness)),
+		    field_text(tare_shape_name(origin->shape)), field_int(origin->left_out),
+		    field_int(bins ? (int64_t)bins->lost : 0), field_int(writer->rows[TABLE_BIN] + 1),
+		    field_int(bins ? (int64_t)bins->count : 0)) < 0)
+		return -1;
+	for (size_t i = 0; bins && i < bins->count; i++) {
+		const struct tare_range *range = &bins->range[i];
+		if (WRITER_INSERT(writer, TABLE_BIN, NULL, err, field_int(series_id), field_int(range->low_ns),
+			    field_int(range->high_ns), field_int((int64_t)range->count)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int writer_series(struct tare_writer *writer, int64_t round_id, int64_t interval_ns, const struct tare_record *record,
 	struct tare_err *err)
 {
@@ -198,5 +225,5 @@ int writer_series(struct tare_writer *writer, int64_t round_id, int64_t interval
 		}
 	}
 	writer->rows[TABLE_SAMPLES] += (int64_t)series->count;
-	return 0;
+	return add_origin(writer, id, record, err);
 }

@@ -7,7 +7,8 @@
 struct row_part {
 	struct tare_row row;
 	uint32_t rounds;
-	struct tare_counts *counts;
+	struct tare_counts *counts;    /* of values, or of the upper bounds of ranges */
+	struct tare_counts *lows;      /* of lower bounds; NULL while every value is exact */
 	struct tare_counts *steps;     /* of neighbouring values, for IPDV; NULL unless asked for and the base span */
 	int64_t *firsts_ns;            /* first two requests of each round, for the moments with them */
 	size_t first_count, first_room;
@@ -18,6 +19,7 @@ struct row_values {
 	const struct tare_counts *counts, *steps; /* steps NULL: no variation */
 	const int64_t *firsts_ns;
 	size_t first_count;
+	const struct tare_counts *lows; /* NULL: every value is exact */
 };
 
 struct row_group {

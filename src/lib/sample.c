@@ -66,8 +66,7 @@ static int64_t path_of(const struct tare_series *series, size_t i)
 /* Spans that no two stages make up: what is not given was not observed. */
 static bool is_only_given(enum tare_span span)
 {
-	return span == TARE_SPAN_RESOLVE || span == TARE_SPAN_CONNECT || span == TARE_SPAN_TLS ||
-		span == TARE_SPAN_FIRST_BYTE || span == TARE_SPAN_BODY;
+	return spans[span].from == spans[span].to && span != TARE_SPAN_GAP;
 }
 
 static bool is_plain(enum tare_span span)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "lib/row.h"
 #include "lib/series.h"
 #include "tare/variation.h"
@@ -22,28 +23,8 @@ struct tare_stat {
 	size_t group_count, group_room;
 	char **texts; /* keys of groups */
 	size_t text_count, text_room;
-	struct tare_counts *base, *scratch, *steps;
+	struct tare_counts *base, *scratch, *steps, *lows;
 };
-
-/* What stands for rtt in sources that do not have it; late and gap say nothing about a round trip. */
-static const enum tare_span bases[] = {
-	TARE_SPAN_RTT,
-	TARE_SPAN_RESPONSE,
-	TARE_SPAN_WIRE,
-	TARE_SPAN_STACK,
-	TARE_SPAN_HOST,
-	TARE_SPAN_RESIDENCE,
-	TARE_SPAN_SERVICE,
-};
-
-static enum tare_span base_of(const struct tare_series *series)
-{
-	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
-		if (tare_span_exists(series, bases[i]))
-			return bases[i];
-	}
-	return TARE_SPAN_RTT;
-}
 
 static int count_span(const struct tare_series *series, enum tare_span span, size_t first, struct tare_counts *counts,
 	struct tare_err *err)
@@ -56,6 +37,42 @@ static int count_span(const struct tare_series *series, enum tare_span span, siz
 			return -1;
 		first += block;
 	}
+	return 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct tare_bin *left = a, *right = b;
+	return (left->value_ns > right->value_ns) - (left->value_ns < right->value_ns);
+}
+
+/* One bound of every range. */
+static int count_bound(const struct tare_bins *bins, bool upper, struct tare_counts *counts, struct tare_err *err)
+{
+	AUTO_FREE struct tare_bin *bound = calloc(bins->count, sizeof(*bound));
+	if (!bound)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory for %zu ranges", bins->count);
+	for (size_t i = 0; i < bins->count; i++)
+		bound[i] = (struct tare_bin){upper ? bins->range[i].high_ns : bins->range[i].low_ns,
+			bins->range[i].count};
+	qsort(bound, bins->count, sizeof(*bound), by_value);
+	return tare_counts_add_bins(counts, bound, bins->count, err);
+}
+
+/* Values of the base span: samples, and ranges where the source has them; *ret_lows NULL without. */
+static int count_base(struct tare_stat *stat, const struct tare_record *record, enum tare_span base, size_t first,
+	const struct tare_counts **ret_lows, struct tare_err *err)
+{
+	*ret_lows = NULL;
+	if (count_span(&record->series, base, first, stat->base, err))
+		return -1;
+	if (!record->bins || !record->bins->count)
+		return 0;
+	tare_counts_clear(stat->lows);
+	if (tare_counts_merge(stat->lows, stat->base, err) || count_bound(record->bins, false, stat->lows, err) ||
+		count_bound(record->bins, true, stat->base, err))
+		return -1;
+	*ret_lows = stat->lows;
 	return 0;
 }
 
@@ -79,11 +96,29 @@ static int64_t stall_limit_of(const struct tare_rules *rules, const struct tare_
 	return product < 0x1p62 ? (int64_t)product : INT64_MAX;
 }
 
+/* A limit made from half round trips is half of what a whole one may take. */
+static int64_t limit_for(int64_t limit_ns, const struct tare_rules *rules, enum tare_span base, enum tare_span span)
+{
+	int64_t whole_ns;
+	if (rules->stall_limit_ns > 0 || limit_ns == TARE_NO_TIME || base != TARE_SPAN_HALF_RTT || span == base)
+		return limit_ns;
+	return __builtin_mul_overflow(limit_ns, 2, &whole_ns) ? INT64_MAX : whole_ns;
+}
+
 static uint64_t unanswered_from(const struct tare_series *series, size_t first)
 {
 	struct tare_series kept = {.count = series->count - first, .fate = series->fate + first};
 	struct tare_fates fates = tare_fates_of(&kept);
 	return fates.count[TARE_LOST] + fates.count[TARE_ERROR];
+}
+
+static void add_binned(struct tare_row *row, const struct tare_bins *bins)
+{
+	for (size_t i = 0; i < bins->count; i++)
+		row->sent += bins->range[i].count;
+	row->sent += bins->lost;
+	row->lost += bins->lost;
+	row->unanswered += bins->lost;
 }
 
 static void fill_row(struct tare_row *row, const char *file, const struct tare_record *record, size_t first)
@@ -118,7 +153,7 @@ static void fill_span(struct tare_row *row, const struct tare_rules *rules, cons
 	row->span = span;
 	row->first_ns = first[0];
 	row->second_ns = first[1];
-	row->stalls = row->stall_limit_ns == TARE_NO_TIME ? 0 : tare_counts_above(values->counts, row->stall_limit_ns);
+	row->stalls = row->stall_limit_ns == TARE_NO_TIME ? 0 : tare_counts_above(values->lows ? values->lows : values->counts, row->stall_limit_ns);
 	row_figures(row, rules, values);
 }
 
@@ -216,7 +251,7 @@ int tare_stat_open(
 	stat->rules = *rules;
 	stat->span_mask = span_mask;
 	if (tare_counts_open(&stat->base, err) || tare_counts_open(&stat->scratch, err) ||
-		tare_counts_open(&stat->steps, err)) {
+		tare_counts_open(&stat->steps, err) || tare_counts_open(&stat->lows, err)) {
 		tare_stat_free(stat);
 		return -1;
 	}
@@ -235,6 +270,7 @@ void tare_stat_free(struct tare_stat *stat)
 	tare_counts_free(stat->base);
 	tare_counts_free(stat->scratch);
 	tare_counts_free(stat->steps);
+	tare_counts_free(stat->lows);
 	for (size_t i = 0; i < stat->text_count; i++)
 		free(stat->texts[i]);
 	free(stat->texts);
@@ -267,17 +303,21 @@ int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_re
 	const struct tare_rules *rules = &stat->rules;
 	uint64_t warmup = rules->warmup < 0 ? record->round->warmup : (uint64_t)rules->warmup;
 	size_t first = warmup < series->count ? (size_t)warmup : series->count;
-	enum tare_span base = base_of(series);
+	enum tare_span base = tare_base_span(record);
 	struct tare_row row;
 	struct row_values of_base;
 	int64_t firsts_ns[2];
 	fill_row(&row, file, record, first);
-	if (count_span(series, base, first, stat->base, err) ||
+	const struct tare_counts *lows;
+	if (count_base(stat, record, base, first, &lows, err) ||
 		base_values(stat, series, base, first, firsts_ns, &of_base, err))
 		return -1;
+	of_base.lows = lows;
 	row.variation.rfc3550_jitter_ns = NAN;
 	if (rules->moments && jitter_of(series, base, first, &row.variation.rfc3550_jitter_ns, err))
 		return -1;
+	if (record->bins)
+		add_binned(&row, record->bins);
 	row.stall_limit_ns = stall_limit_of(rules, stat->base, record->resolution_ns);
 	struct row_group *group = group_of(stat, &row, record, err);
 	if (!group)
@@ -291,8 +331,10 @@ int tare_stat_add(struct tare_stat *stat, const char *file, const struct tare_re
 		if (i >= 0 && count_span(series, span, first, stat->scratch, err))
 			return -1;
 		const struct row_tables take = {i < 0 ? &stat->base : &stat->scratch, &stat->steps};
-		fill_span(&row, rules, series, span, &values);
-		if (row_push(&stat->rounds, &row, err) || row_part_add(&group->part[span], &row, &values, &take, err))
+		struct tare_row own = row;
+		own.stall_limit_ns = limit_for(row.stall_limit_ns, rules, base, span);
+		fill_span(&own, rules, series, span, &values);
+		if (row_push(&stat->rounds, &own, err) || row_part_add(&group->part[span], &own, &values, &take, err))
 			return -1;
 		if (i < 0)
 			stat->last = stat->rounds.count - 1;

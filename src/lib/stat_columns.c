@@ -65,6 +65,17 @@ static struct cell duration(const struct tare_row *row, int64_t value_ns, enum c
 	return cell;
 }
 
+/* A figure that a source with bins bounds from both sides. */
+static struct cell bounded(const struct tare_row *row, int64_t least_ns, int64_t value_ns, enum cell_state absent)
+{
+	struct cell cell = duration(row, value_ns, absent);
+	if (cell.state == CELL_VALUE && least_ns != value_ns) {
+		cell.ranged = true;
+		cell.low_ns = least_ns;
+	}
+	return cell;
+}
+
 static struct cell get_request(const void *record, const struct column *column)
 {
 	/* First requests belong to a round; a merged row has many of them. */
@@ -72,9 +83,35 @@ static struct cell get_request(const void *record, const struct column *column)
 		ROW(record)->round ? CELL_NOT_MEASURED : CELL_NOT_APPLICABLE);
 }
 
-static struct cell get_figure(const void *record, const struct column *column)
+static struct cell get_min(const void *record, const struct column *column)
 {
-	return duration(ROW(record), MEMBER(int64_t, record, column), CELL_TOO_FEW);
+	(void)column;
+	return bounded(ROW(record), ROW(record)->min_least_ns, ROW(record)->min_ns, CELL_TOO_FEW);
+}
+
+static struct cell get_max(const void *record, const struct column *column)
+{
+	(void)column;
+	return bounded(ROW(record), ROW(record)->max_least_ns, ROW(record)->max_ns, CELL_TOO_FEW);
+}
+
+static struct cell get_pdv(const void *record, const struct column *column)
+{
+	(void)column;
+	return bounded(ROW(record), ROW(record)->pdv_least_ns, ROW(record)->pdv_ns, CELL_TOO_FEW);
+}
+
+/* Lower bounds: of min, of max, of a percentile. Null where the figure itself is exact. */
+enum { LEAST_MIN = TARE_PERCENTILES_MAX, LEAST_MAX };
+static struct cell get_least(const void *record, const struct column *column)
+{
+	const struct tare_row *row = ROW(record);
+	int64_t least_ns = column->index == LEAST_MIN   ? row->min_least_ns
+			   : column->index == LEAST_MAX ? row->max_least_ns
+							: row->ranked[column->index].least_ns;
+	if (!row->binned)
+		return cell_absent(CELL_NOT_APPLICABLE);
+	return duration(row, least_ns, CELL_TOO_FEW);
 }
 
 static struct cell get_ranked(const void *record, const struct column *column)
@@ -84,7 +121,7 @@ static struct cell get_ranked(const void *record, const struct column *column)
 		return cell_absent(CELL_LOST);
 	if (ranked->grade == TARE_GRADE_NONE)
 		return cell_absent(CELL_TOO_FEW);
-	struct cell cell = duration(ROW(record), ranked->value_ns, CELL_TOO_FEW);
+	struct cell cell = bounded(ROW(record), ranked->least_ns, ranked->value_ns, CELL_TOO_FEW);
 	cell.mark = ranked->grade == TARE_GRADE_WEAK ? '?' : 0;
 	return cell;
 }
@@ -161,7 +198,7 @@ static const struct column before_percentiles[] = {
 	{"foreign", "foreign", "answers to nothing we asked", .get = get_count, AT(foreign)},
 	{"first_ns", "first", "first request of the round", .unit = UNIT_NS, .get = get_request, AT(first_ns)},
 	{"second_ns", "second", "second request of the round", .unit = UNIT_NS, .get = get_request, AT(second_ns)},
-	{"min_ns", "min", "smallest value", .unit = UNIT_NS, .get = get_figure, AT(min_ns)},
+	{"min_ns", "min", "smallest value", .unit = UNIT_NS, .get = get_min},
 };
 
 static const struct column of_variation[] = {
@@ -183,9 +220,8 @@ static const struct column of_moments[] = {
 };
 
 static const struct column after_percentiles[] = {
-	{"max_ns", "max", "largest value", .unit = UNIT_NS, .get = get_figure, AT(max_ns)},
-	{"pdv_ns", "pdv", "p99.9 - min, packet delay variation (RFC 5481)", .unit = UNIT_NS, .get = get_figure,
-		AT(pdv_ns)},
+	{"max_ns", "max", "largest value", .unit = UNIT_NS, .get = get_max},
+	{"pdv_ns", "pdv", "p99.9 - min, packet delay variation (RFC 5481)", .unit = UNIT_NS, .get = get_pdv},
 	{"stalls", "stalls", "values above the stall limit", .get = get_stalls},
 	{"stall_limit_ns", "stall limit", "what counts as a stall", .unit = UNIT_NS, .get = get_stall_limit},
 };
@@ -200,9 +236,9 @@ enum {
 struct stat_columns {
 	struct tare_percentile percentile[TARE_PERCENTILES_MAX];
 	struct {
-		char name[32], heading[24], behind[32], grade[32];
+		char name[32], heading[24], behind[32], grade[32], least[32];
 	} text[TARE_PERCENTILES_MAX];
-	struct column table[BEFORE + 5 * TARE_PERCENTILES_MAX + AFTER + VARIATION + MOMENTS];
+	struct column table[BEFORE + 6 * TARE_PERCENTILES_MAX + 2 + AFTER + VARIATION + MOMENTS];
 	size_t count;
 };
 
@@ -228,6 +264,8 @@ int stat_columns_open(const struct tare_rules *rules, struct stat_columns **ret_
 			columns->percentile[i].key);
 		snprintf(
 			columns->text[i].grade, sizeof(columns->text[i].grade), "grade.%s", columns->percentile[i].key);
+		snprintf(
+			columns->text[i].least, sizeof(columns->text[i].least), "least.%s", columns->percentile[i].key);
 		snprintf(
 			columns->text[i].heading, sizeof(columns->text[i].heading), "p%s", columns->percentile[i].text);
 		add(columns, &(struct column){.name = columns->text[i].name,
@@ -255,6 +293,28 @@ int stat_columns_open(const struct tare_rules *rules, struct stat_columns **ret_
 				     .get = is_grade ? get_grade : get_behind,
 				     .index = at});
 	}
+	for (size_t i = 0; i < percentiles; i++)
+		add(columns, &(struct column){.name = columns->percentile[i].key,
+				     .heading = columns->text[i].least,
+				     .help = "lower bound of that percentile, which is then the upper one; null where it is exact",
+				     .group = "least",
+				     .unit = UNIT_NS,
+				     .get = get_least,
+				     .index = i});
+	add(columns, &(struct column){.name = "min",
+			     .heading = "least.min",
+			     .help = "lower bound of min",
+			     .group = "least",
+			     .unit = UNIT_NS,
+			     .get = get_least,
+			     .index = LEAST_MIN});
+	add(columns, &(struct column){.name = "max",
+			     .heading = "least.max",
+			     .help = "lower bound of max",
+			     .group = "least",
+			     .unit = UNIT_NS,
+			     .get = get_least,
+			     .index = LEAST_MAX});
 	for (size_t i = 0; i < 2 * percentiles && rules->level > 0; i++) {
 		bool is_high = i >= percentiles;
 		add(columns, &(struct column){.name = columns->percentile[is_high ? i - percentiles : i].key,

@@ -62,6 +62,7 @@ static struct tare_ranked ranked_of(const struct tare_percentile *p, uint64_t n,
 {
 	uint64_t rank = tare_rank(p, n + infinite);
 	struct tare_ranked ranked = {.value_ns = TARE_NO_TIME,
+		.least_ns = TARE_NO_TIME,
 		.rank = rank,
 		.behind = n + infinite - rank,
 		.low_ns = TARE_NO_TIME,
@@ -102,7 +103,7 @@ static struct tare_row_variation variation_of(const struct tare_rules *rules, co
 		v.ipdv_p99_ns = step_at(values->steps, 99, 100);
 		v.ipdv_p999_ns = step_at(values->steps, 999, 1000);
 	}
-	if (values->steps && rules->moments) {
+	if (values->steps && rules->moments && !values->lows) {
 		struct tare_moments kept = tare_moments_of(values->counts, NULL, 0);
 		struct tare_moments all = tare_moments_of(values->counts, values->firsts_ns, values->first_count);
 		v.mean_ns = kept.mean_ns;
@@ -112,6 +113,37 @@ static struct tare_row_variation variation_of(const struct tare_rules *rules, co
 		v.p95_less_p50_ns = tare_p95_less_p50(values->counts);
 	}
 	return v;
+}
+
+/* high - low; without an upper bound there is none of the difference either. */
+static int64_t spread(int64_t high_ns, int64_t low_ns)
+{
+	int64_t difference_ns;
+	if (high_ns == TARE_NO_TIME || low_ns == TARE_NO_TIME)
+		return TARE_NO_TIME;
+	if (high_ns == INT64_MAX)
+		return INT64_MAX;
+	return __builtin_sub_overflow(high_ns, low_ns, &difference_ns) ? TARE_NO_TIME : difference_ns;
+}
+
+/* The same ranks among the lower bounds of ranges. */
+static void lower_bounds(struct tare_row *row, const struct tare_rules *rules, const struct tare_counts *lows,
+	uint64_t infinite, struct tare_ranked *high)
+{
+	struct tare_ranked low[TARE_PERCENTILES_MAX];
+	struct wish wishes[RANKS_MOST] = {{1, &row->min_least_ns}, {row->n, &row->max_least_ns}};
+	size_t wished = EXTREMES;
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		low[i] = ranked_of(&rules->percentile[i], row->n, infinite);
+		wished += wish_for(&wishes[wished], &low[i], &rules->percentile[i], row->n + infinite, rules->level);
+	}
+	if (high->grade != TARE_GRADE_NONE)
+		wishes[wished++] = (struct wish){high->rank, &high->least_ns};
+	grant(wishes, wished, lows);
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		row->ranked[i].least_ns = low[i].value_ns;
+		row->ranked[i].low_ns = low[i].low_ns;
+	}
 }
 
 void row_figures(struct tare_row *row, const struct tare_rules *rules, const struct row_values *values)
@@ -131,8 +163,18 @@ void row_figures(struct tare_row *row, const struct tare_rules *rules, const str
 	if (high.grade != TARE_GRADE_NONE)
 		wishes[wished++] = (struct wish){high.rank, &high.value_ns};
 	grant(wishes, wished, counts);
-	if (high.value_ns == TARE_NO_TIME || __builtin_sub_overflow(high.value_ns, row->min_ns, &row->pdv_ns))
-		row->pdv_ns = TARE_NO_TIME;
+	high.least_ns = high.value_ns;
+	row->min_least_ns = row->min_ns;
+	row->max_least_ns = row->max_ns;
+	for (uint32_t i = 0; i < rules->percentiles; i++)
+		row->ranked[i].least_ns = row->ranked[i].value_ns;
+	row->binned = values->lows != NULL;
+	if (row->binned)
+		lower_bounds(row, rules, values->lows, infinite, &high);
+	row->pdv_ns = spread(high.value_ns, row->min_least_ns);
+	row->pdv_least_ns = spread(high.least_ns, row->min_ns);
+	if (row->binned && row->pdv_least_ns < 0 && row->pdv_least_ns != TARE_NO_TIME)
+		row->pdv_least_ns = 0;
 	row->variation = variation_of(rules, values, row->round ? row->variation.rfc3550_jitter_ns : NAN);
 }
 
@@ -167,6 +209,7 @@ void row_part_free(struct row_part *part)
 {
 	if (part) {
 		tare_counts_free(part->counts);
+		tare_counts_free(part->lows);
 		tare_counts_free(part->steps);
 		free(part->firsts_ns);
 	}
@@ -175,7 +218,7 @@ void row_part_free(struct row_part *part)
 
 struct row_values row_values_of(const struct row_part *part)
 {
-	return (struct row_values){part->counts, part->steps, part->firsts_ns, part->first_count};
+	return (struct row_values){part->counts, part->steps, part->firsts_ns, part->first_count, part->lows};
 }
 
 /* The caller's table becomes the part's, an empty one the caller's. */
@@ -215,6 +258,17 @@ static int add_firsts(struct row_part *part, const struct row_values *values, st
 	return 0;
 }
 
+/* The first ranges in a part: what it held so far was exact, so its lower bounds are its values. Before the counts. */
+static int add_lows(struct row_part *part, const struct row_values *values, struct tare_err *err)
+{
+	if (!values->lows && !part->lows)
+		return 0;
+	if (!part->lows && (tare_counts_open(&part->lows, err) ||
+				   (part->counts && tare_counts_merge(part->lows, part->counts, err))))
+		return -1;
+	return tare_counts_merge(part->lows, values->lows ? values->lows : values->counts, err);
+}
+
 int row_part_add(struct row_part **part, const struct tare_row *row, const struct row_values *values,
 	const struct row_tables *take, struct tare_err *err)
 {
@@ -228,6 +282,8 @@ int row_part_add(struct row_part **part, const struct tare_row *row, const struc
 	}
 	(*part)->rounds++;
 	if (values->first_count && add_firsts(*part, values, err))
+		return -1;
+	if (add_lows(*part, values, err))
 		return -1;
 	if (values->steps && add_counts(&(*part)->steps, values->steps, take ? take->steps : NULL, err))
 		return -1;

@@ -84,7 +84,10 @@ static void put_json_value(FILE *out, const struct cell *cell)
 		put_unsigned(out, cell->as.count, false);
 		break;
 	case CELL_INTEGER:
-		put_signed(out, cell->as.integer);
+		if (cell->ranged && cell->as.integer == INT64_MAX)
+			fputs_unlocked("null", out);
+		else
+			put_signed(out, cell->as.integer);
 		break;
 	case CELL_REAL:
 		if (isfinite(cell->as.real))
@@ -212,7 +215,7 @@ static int csv_row(struct report *report, const void *record, struct tare_err *e
 		struct cell cell = column->get(record, column);
 		if (i)
 			putc_unlocked(',', out);
-		if (cell.state != CELL_VALUE)
+		if (cell.state != CELL_VALUE || (cell.ranged && cell.as.integer == INT64_MAX))
 			continue;
 		if (cell.type == CELL_TEXT)
 			put_csv_text(out, cell.as.text);

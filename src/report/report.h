@@ -26,6 +26,12 @@ const struct scale *scale_for(int64_t reference_ns, int64_t resolution_ns);
 /* Digits only, rounded half away from zero; none below `resolution_ns` (0 or 1: all the scale has). */
 void scale_format(const struct scale *scale, int64_t ns, int64_t resolution_ns, char *buffer, size_t room);
 
+/*
+ * The range from low_ns to high_ns (INT64_MAX: no upper bound), "400–500", "> 30", rounded outwards and with no more
+ * digits than its width allows: "1744–1746", never "1744.830–1745.879".
+ */
+void scale_format_range(const struct scale *scale, int64_t low_ns, int64_t high_ns, char *buffer, size_t room);
+
 /* ---- sentences ---- */
 
 /* One line of made-harmless text, broken at blanks before `width` columns (0: never), later lines indented by two. */

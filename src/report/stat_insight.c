@@ -154,7 +154,7 @@ int stat_insight_take(struct stat_insight *ret_insight, const char *file, const 
 		insight.changes[0] = insight.warmup[0] = '\0';
 	if (insight.changes[0])
 		insight.warmup[0] = '\0';
-	insight.facts_known = true;
+	insight.facts_known = series->count > 0; /* bins tell nothing of single requests */
 	*ret_insight = insight;
 	return 0;
 }

@@ -9,6 +9,12 @@ static const struct {
 	enum tare_span span;
 	const char *label;
 } tree[] = {
+	/* what stands for rtt, where that is not what the source tells: first, as its quantity says */
+	{TARE_SPAN_HALF_RTT, "half_rtt"},
+	{TARE_SPAN_ONE_WAY, "one_way"},
+	{TARE_SPAN_ONE_WAY_BACK, "one_way_back"},
+	{TARE_SPAN_WAKEUP, "wakeup"},
+	{TARE_SPAN_VALUE, "value"},
 	{TARE_SPAN_RTT, "rtt"},
 	{TARE_SPAN_RESPONSE, " response"},
 	{TARE_SPAN_LATE, " late"},

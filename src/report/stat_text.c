@@ -28,7 +28,7 @@ struct painter {
 	const struct column *columns;
 	size_t column_count;
 	uint32_t weak, none; /* percentiles shown with these grades */
-	bool not_measured, started;
+	bool not_measured, binned, started;
 };
 
 static int64_t median_of(const struct tare_rules *rules, const struct tare_row *row)
@@ -88,6 +88,7 @@ static void choose_percentile(struct painter *painter, struct choice *choice, ui
 static void note_marks(struct painter *painter, uint32_t percentile, const struct tare_row *row)
 {
 	enum tare_grade grade = row->ranked[percentile].grade;
+	painter->binned |= row->binned;
 	if (grade == TARE_GRADE_WEAK)
 		painter->weak |= 1u << percentile;
 	if (grade == TARE_GRADE_NONE)
@@ -245,9 +246,11 @@ static int paint_across(struct painter *painter, const struct stat_plan *plan, c
 			continue;
 		bool belongs = merged->group != SIZE_MAX ? placed->group == merged->group
 							 : stat_same_text(placed->block.row[0]->target, row->target);
-		if (belongs && placed->block.row[0]->span == row->span)
+		if (belongs && placed->block.row[0]->span == row->span && placed->block.note->insight->facts_known)
 			facts[count++] = placed->block.note->insight->facts;
 	}
+	if (!count)
+		return 0;
 	return stat_across(painter->out, painter->sentence_width, facts, count, err);
 }
 
@@ -384,9 +387,13 @@ static void paint_legend(const struct painter *painter)
 		text_add(&text, "%s", text.used ? ", – none" : "– no value behind it");
 	if (painter->not_measured)
 		text_add(&text, "%s· not answered", text.used ? ", " : "");
+	if (text.used)
+		text_add(&text, ".");
+	if (painter->binned)
+		text_add(&text, "%sA–B: the source counted in bins, and the figure lies somewhere in there.",
+			text.used ? " " : "");
 	if (!text.used)
 		return;
-	text_add(&text, ".");
 	size_t marks = text.used;
 	for (uint32_t i = 0; i < rules->percentiles; i++) {
 		const struct tare_percentile *p = &rules->percentile[i];
@@ -412,7 +419,7 @@ int stat_text_print(FILE *out, int width, const struct stat_view *view, const st
 	painter.scale = common_scale(view, &plan);
 	if (paint_plan(&painter, &plan, err))
 		return -1;
-	if (painter.weak || painter.none || painter.not_measured || view->remark_count)
+	if (painter.weak || painter.none || painter.not_measured || painter.binned || view->remark_count)
 		start_block(&painter);
 	paint_legend(&painter);
 	stat_view_remarks(out, painter.sentence_width, view);

@@ -39,7 +39,7 @@ uint32_t stat_view_usual_spans(void)
 	return 1u << TARE_SPAN_RTT | 1u << TARE_SPAN_RESPONSE | 1u << TARE_SPAN_LATE | 1u << TARE_SPAN_TX |
 	       1u << TARE_SPAN_STACK | 1u << TARE_SPAN_RESIDENCE | 1u << TARE_SPAN_WAKE | 1u << TARE_SPAN_GAP |
 	       1u << TARE_SPAN_RESOLVE | 1u << TARE_SPAN_CONNECT | 1u << TARE_SPAN_TLS | 1u << TARE_SPAN_FIRST_BYTE |
-	       1u << TARE_SPAN_BODY;
+	       1u << TARE_SPAN_BODY | 1u << TARE_SPAN_ONE_WAY | 1u << TARE_SPAN_ONE_WAY_BACK;
 }
 
 int stat_view_open(
@@ -202,7 +202,9 @@ int stat_view_run(struct stat_view *view, const char *file, const struct tare_ru
 			return stat_view_remark(view, line, err);
 		}
 		format_duration(events[i].at_ns, when, sizeof(when));
-		text_add(&text, "%s, at %s: %s: %s", name, when, events[i].kind, events[i].text);
+		bool timed = events[i].at_ns != TARE_NO_TIME;
+		text_add(&text, "%s%s%s: %s: %s", name, timed ? ", at " : "", timed ? when : "", events[i].kind,
+			events[i].text);
 		if (stat_view_remark(view, line, err))
 			return -1;
 	}

@@ -16,6 +16,8 @@
 struct grid_cell {
 	char *text; /* NULL: a duration */
 	int64_t ns, resolution_ns;
+	bool ranged;
+	int64_t low_ns;
 	char mark;
 };
 
@@ -85,8 +87,9 @@ static char *cell_to_text(const struct cell *cell)
 
 static void note_duration(struct text_grid *grid, const struct grid_cell *kept)
 {
-	if (kept->ns > 0 && (grid->least_ns == 0 || kept->ns < grid->least_ns))
-		grid->least_ns = kept->ns;
+	int64_t least_ns = kept->ranged && kept->ns == INT64_MAX ? kept->low_ns : kept->ns;
+	if (least_ns > 0 && (grid->least_ns == 0 || least_ns < grid->least_ns))
+		grid->least_ns = least_ns;
 	if (kept->resolution_ns > grid->resolution_ns)
 		grid->resolution_ns = kept->resolution_ns;
 }
@@ -109,6 +112,8 @@ static int text_row(struct report *report, const void *record, struct tare_err *
 		if (cell.state == CELL_VALUE && column->unit == UNIT_NS) {
 			kept.ns = cell.as.integer;
 			kept.resolution_ns = cell.resolution_ns;
+			kept.ranged = cell.ranged;
+			kept.low_ns = cell.low_ns;
 			note_duration(grid, &kept);
 		} else {
 			kept.text = cell_to_text(&cell);
@@ -129,10 +134,13 @@ static int settle_unit(struct report *report, struct tare_err *err)
 		report->scale = scale_for(grid->least_ns, grid->resolution_ns);
 	for (size_t i = 0; i < grid->used; i++) {
 		struct grid_cell *cell = &grid->cells[i];
-		char number[48];
+		char number[80];
 		if (cell->text)
 			continue;
-		scale_format(report->scale, cell->ns, cell->resolution_ns, number, sizeof(number));
+		if (cell->ranged)
+			scale_format_range(report->scale, cell->low_ns, cell->ns, number, sizeof(number));
+		else
+			scale_format(report->scale, cell->ns, cell->resolution_ns, number, sizeof(number));
 		cell->text = strdup(number);
 		if (!cell->text)
 			return tare_fail(err, TARE_E_SYSTEM, "out of memory for a table");

@@ -47,7 +47,7 @@ columns_agree() {
 		'[1700000000.000100] 64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.041 ms' \
 		'[1700000000.005100] 64 bytes from 127.0.0.1: icmp_seq=2 ttl=64 time=0.032 ms' \
 		'[1700000000.010100] 64 bytes from 127.0.0.1: icmp_seq=3 ttl=64 time=0.033 ms' |
-		"$TARE" "$1" --csv - | sed 1q | tr ',' '\n' | sed 's/\(behind\|grade\)[._].*/\1/' | sort -u)
+		"$TARE" "$1" --csv - | sed 1q | tr ',' '\n' | sed 's/\(behind\|grade\|least\)[._].*/\1/' | sort -u)
 	ok "$([ -n "$printed" ]; echo $?)" "tare $1 prints a line of column names"
 	clean "$(for name in $printed; do
 		printf '%s\n' "$documented" | grep -qx "$name" || echo "$name is not in $page"

@@ -373,7 +373,7 @@ static void test_json(void)
 	static const char *const keys[] = {"file", "run", "round", "label", "group", "target", "kind", "span", "sent", "n",
 		"lost", "overdue", "pending", "error", "not_sent", "duplicate", "reordered", "foreign", "first_ns",
 		"second_ns", "min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns", "pdv_ns",
-		"stalls", "stall_limit_ns", "ipdv_p50_ns", "ipdv_p99_ns", "ipdv_p999_ns", "behind", "grade"};
+		"stalls", "stall_limit_ns", "ipdv_p50_ns", "ipdv_p99_ns", "ipdv_p999_ns", "behind", "grade", "least"};
 	struct stat_view *view = view_of(NULL, 1u << TARE_SPAN_RTT | 1u << TARE_SPAN_LATE);
 	json_error_t where;
 	for (uint32_t i = 1; i <= 2; i++) {

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * irtt 0.9: its JSON (json_format 1) and the text of -r. Surprising: what irtt
+ * calls rtt leaves out the server's processing; here that is the row `path`, and
+ * `rtt` is from send to receive. The schedule is rebuilt from start time and
+ * interval, where the start's monotonic time is there (0.9.1 and later), and a
+ * slot that irtt passed over is a request not sent.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "import/document.h"
+#include "import/formats.h"
+
+static const struct tare_origin irtt_origin = {.quantity = TARE_QUANTITY_RTT,
+	.clock = TARE_CLOCK_MONOTONIC,
+	.pacing = TARE_PACING_OPEN,
+	.lateness = TARE_LATENESS_UNKNOWN};
+
+struct grid {
+	int64_t start_mono_ns, interval_ns; /* start TARE_NO_TIME: unknown */
+};
+
+/* One entry of round_trips. */
+struct trip {
+	int64_t sent_ns, received_ns, sent_wall_ns, received_wall_ns, peer_rx_ns, peer_tx_ns, net_rtt_ns;
+	int64_t peer_rx_wall_ns, peer_tx_wall_ns;
+	bool lost, late;
+};
+
+static bool knows_json(struct lines *head)
+{
+	static const char *const keys[] = {"irtt", "json_format", NULL};
+	return document_knows(head, keys);
+}
+
+/* Clocks of the server count from its own start; the wall is taken where there is no monotonic stamp. */
+static int64_t stamp(const json_t *trip, const char *path, const char *clock)
+{
+	char whole[96];
+	snprintf(whole, sizeof(whole), "timestamps.%s.%s", path, clock);
+	int64_t ns = document_ns(trip, whole, UNIT_ONE_NS);
+	return ns == 0 ? TARE_NO_TIME : ns;
+}
+
+static struct trip trip_of(const json_t *json)
+{
+	struct trip trip = {.sent_ns = stamp(json, "client.send", "monotonic"),
+		.received_ns = stamp(json, "client.receive", "monotonic"),
+		.sent_wall_ns = stamp(json, "client.send", "wall"),
+		.received_wall_ns = stamp(json, "client.receive", "wall"),
+		.peer_rx_ns = stamp(json, "server.receive", "monotonic"),
+		.peer_tx_ns = stamp(json, "server.send", "monotonic"),
+		.peer_rx_wall_ns = stamp(json, "server.receive", "wall"),
+		.peer_tx_wall_ns = stamp(json, "server.send", "wall"),
+		.net_rtt_ns = document_ns(json, "delay.rtt", UNIT_ONE_NS),
+		.lost = document_true(json, "lost"),
+		.late = document_true(json, "timestamps.late")};
+	if (trip.sent_ns == TARE_NO_TIME)
+		trip.sent_ns = trip.sent_wall_ns;
+	if (trip.received_ns == TARE_NO_TIME && trip.sent_wall_ns == trip.sent_ns)
+		trip.received_ns = trip.received_wall_ns;
+	if (trip.peer_rx_ns == TARE_NO_TIME || trip.peer_tx_ns == TARE_NO_TIME) {
+		trip.peer_rx_ns = trip.peer_rx_wall_ns;
+		trip.peer_tx_ns = trip.peer_tx_wall_ns;
+	}
+	return trip;
+}
+
+static int64_t less(int64_t a, int64_t b)
+{
+	int64_t difference;
+	if (a == TARE_NO_TIME || b == TARE_NO_TIME || __builtin_sub_overflow(a, b, &difference))
+		return TARE_NO_TIME;
+	return difference;
+}
+
+/* The slot a send belongs to: irtt passes over a slot once more than half of the interval is gone. */
+static int64_t slot_of(const struct grid *grid, int64_t sent_ns)
+{
+	int64_t since = less(sent_ns, grid->start_mono_ns);
+	if (since == TARE_NO_TIME || grid->interval_ns <= 0)
+		return -1;
+	return since < 0 ? 0 : since / grid->interval_ns + (since % grid->interval_ns > grid->interval_ns / 2);
+}
+
+static int add_skipped(struct piece *piece, const struct grid *grid, int64_t slot, struct tare_err *err)
+{
+	while ((int64_t)piece->count < slot) {
+		if (piece_row(piece, err) || piece_stage(piece, piece->count - 1, TARE_STAGE_DUE,
+						     (int64_t)(piece->count - 1) * grid->interval_ns, err))
+			return -1;
+		piece->fate[piece->count - 1] = TARE_NOT_SENT;
+		piece->flags[piece->count - 1] = TARE_FLAG_SKIPPED;
+	}
+	return 0;
+}
+
+static int put_stage(struct piece *piece, enum tare_stage stage, int64_t ns, int64_t origin_ns, struct tare_err *err)
+{
+	int64_t on_axis_ns = less(ns, origin_ns);
+	return on_axis_ns == TARE_NO_TIME ? 0 : piece_stage(piece, piece->count - 1, stage, on_axis_ns, err);
+}
+
+static int add_trip(struct piece *piece, const struct trip *trip, const struct grid *grid, int64_t axis_ns,
+	int64_t peer_axis_ns, struct tare_err *err)
+{
+	int64_t slot = slot_of(grid, trip->sent_ns);
+	if (slot > (int64_t)piece->count && slot < (int64_t)piece->count + (1 << 20) &&
+		add_skipped(piece, grid, slot, err))
+		return -1;
+	if (piece_row(piece, err))
+		return -1;
+	size_t i = piece->count - 1;
+	if (slot == (int64_t)i && piece_stage(piece, i, TARE_STAGE_DUE, slot * grid->interval_ns, err))
+		return -1;
+	if (put_stage(piece, TARE_STAGE_USER_TX, trip->sent_ns, axis_ns, err) ||
+		put_stage(piece, TARE_STAGE_USER_RX, trip->received_ns, axis_ns, err) ||
+		put_stage(piece, TARE_STAGE_PEER_USER, trip->peer_rx_ns, peer_axis_ns, err) ||
+		put_stage(piece, TARE_STAGE_PEER_TX, trip->peer_tx_ns, peer_axis_ns, err))
+		return -1;
+	if (trip->net_rtt_ns != TARE_NO_TIME && trip->received_ns != TARE_NO_TIME &&
+		piece_span(piece, i, TARE_SPAN_PATH, trip->net_rtt_ns, err))
+		return -1;
+	bool answered = trip->received_ns != TARE_NO_TIME && !trip->lost;
+	piece->fate[i] = answered ? TARE_ANSWERED : TARE_LOST;
+	piece->flags[i] = trip->late ? TARE_FLAG_REORDERED : 0;
+	piece->beside.reordered += trip->late;
+	return 0;
+}
+
+/* How far the server's wall clock is ahead, as far as equal ways both directions tell it; why no one-way figure is given. */
+static int note_offset(struct import *import, const json_t *trips, struct tare_err *err)
+{
+	double send = 0, back = 0;
+	size_t count = 0, i;
+	const json_t *json;
+	json_array_foreach(trips, i, json)
+	{
+		struct trip trip = trip_of(json);
+		int64_t there = less(trip.peer_rx_wall_ns, trip.sent_wall_ns);
+		int64_t home = less(trip.received_wall_ns, trip.peer_tx_wall_ns);
+		if (there == TARE_NO_TIME || home == TARE_NO_TIME)
+			continue;
+		send += (double)there;
+		back += (double)home;
+		count++;
+	}
+	if (!count)
+		return 0;
+	double offset = (send - back) / 2 / (double)count;
+	return import_note(import, IMPORT_LIMIT, err,
+		"no one-way delay: the server's wall clock is about %.6f s %s by the half of what the directions differ, "
+		"and nothing bounds the error of that",
+		(offset < 0 ? -offset : offset) / 1e9, offset < 0 ? "behind" : "ahead");
+}
+
+static int note_json(struct import *import, const json_t *root, const struct piece *piece, struct tare_err *err)
+{
+	int64_t expected = 0, sent = 0, mean = document_ns(root, "stats.rtt.mean", UNIT_ONE_NS);
+	const char *version = document_text(root, "version.irtt");
+	if (import_note(import, IMPORT_HEAD, err, "irtt %s, JSON: %zu requests", version ? version : "of unknown version",
+		    piece->count))
+		return -1;
+	if (import_note(import, IMPORT_QUANTITY, err,
+		    "rtt is from send to receive; irtt's own rtt leaves out the server's processing and is the row path"))
+		return -1;
+	if (piece->origin.lateness == TARE_LATENESS_REBUILT &&
+		import_note(import, IMPORT_PACING, err, "due times are rebuilt from start time and interval"))
+		return -1;
+	if (document_integer(root, "stats.expected_packets_sent", &expected) &&
+		document_integer(root, "stats.packets_sent", &sent) && expected > sent &&
+		import_note(import, IMPORT_PACING, err, "irtt says that %" PRId64 " of %" PRId64 " slots were passed over",
+			expected - sent, expected))
+		return -1;
+	if (mean != TARE_NO_TIME &&
+		import_note(import, IMPORT_PRINTED, err,
+			"irtt's own summary, over its rtt: min %" PRId64 ", mean %" PRId64 ", median %" PRId64
+			", max %" PRId64 " ns; its median of an even number is the mean of two, tare's is the lower one",
+			document_ns(root, "stats.rtt.min", UNIT_ONE_NS), mean,
+			document_ns(root, "stats.rtt.median", UNIT_ONE_NS),
+			document_ns(root, "stats.rtt.max", UNIT_ONE_NS)))
+		return -1;
+	return note_offset(import, document_at(root, "round_trips"), err);
+}
+
+static int read_json(struct import *import, struct pieces *pieces, struct tare_err *err)
+{
+	AUTO_CLEANUP(document_end) json_t *root = document_read(import, err);
+	if (!root)
+		return -1;
+	const json_t *trips = document_at(root, "round_trips"), *json;
+	if (!json_is_array(trips))
+		return tare_fail(err, TARE_E_FORMAT, "'%s': irtt's JSON without round_trips", import->name);
+	struct grid grid = {document_ns(root, "stats.start_time.monotonic", UNIT_ONE_NS),
+		document_ns(root, "config.params.interval", UNIT_ONE_NS)};
+	const char *peer = document_text(root, "config.remote_address");
+	char url[128];
+	struct text text = TEXT_IN(url);
+	text_add(&text, "irtt://%s", peer ? peer : "unknown");
+	struct tare_origin origin = irtt_origin;
+	bool rebuilt = grid.start_mono_ns != TARE_NO_TIME && grid.interval_ns > 0;
+	origin.lateness = rebuilt ? TARE_LATENESS_REBUILT : TARE_LATENESS_UNKNOWN;
+	struct piece *piece = piece_add(pieces, url, "udp", "", &origin, err);
+	if (!piece)
+		return -1;
+	if (grid.interval_ns > 0)
+		piece->round->interval_ns = grid.interval_ns;
+	piece->round->warmup = 2;
+	piece->target->payload_bytes = (uint32_t)json_integer_value(document_at(root, "config.params.length"));
+	int64_t duplicates = 0, axis_ns = grid.start_mono_ns, peer_axis_ns = TARE_NO_TIME;
+	if (document_integer(root, "stats.duplicates", &duplicates) && duplicates > 0)
+		piece->beside.duplicate = (uint64_t)duplicates;
+	size_t i;
+	json_array_foreach(trips, i, json)
+	{
+		struct trip trip = trip_of(json);
+		if (axis_ns == TARE_NO_TIME)
+			axis_ns = trip.sent_ns;
+		if (peer_axis_ns == TARE_NO_TIME)
+			peer_axis_ns = trip.peer_rx_ns;
+		if (i == 0 && trip.sent_wall_ns != TARE_NO_TIME && trip.sent_ns != TARE_NO_TIME)
+			import->run.epoch_real_ns = trip.sent_wall_ns - (trip.sent_ns - axis_ns);
+		if (add_trip(piece, &trip, &grid, axis_ns, peer_axis_ns, err))
+			return -1;
+	}
+	return note_json(import, root, piece, err);
+}
+
+const struct import_format irtt_json_format = {.name = "irtt-json",
+	.knows = knows_json,
+	.read = read_json,
+	.tool = "irtt",
+	.help = "irtt's JSON (-o), 0.9"};
+
+/* ---- the text of -r ---- */
+
+/* seq rtt rd sd ipdv dup late: seven fields, as the program prints them; its manual has the last two the other way round. */
+enum { RAW_FIELDS = 7 };
+
+static bool is_bit(struct field_text field)
+{
+	return field_is(field, "0") || field_is(field, "1") || field_is(field, "NaN");
+}
+
+static bool is_raw(const char *text)
+{
+	char copy[256];
+	struct field_text field[RAW_FIELDS + 1];
+	uint64_t seq;
+	if (strlen(text) >= sizeof(copy))
+		return false;
+	memcpy(copy, text, strlen(text) + 1);
+	if (fields_of(copy, ' ', field, RAW_FIELDS + 1) != RAW_FIELDS)
+		return false;
+	struct number rtt = number_read(field[1].at, field[1].bytes, UNIT_MS);
+	return number_count(field[0].at, field[0].bytes, &seq) && memchr(field[1].at, field[1].bytes ? '.' : 0, field[1].bytes) &&
+	       !rtt.why && is_bit(field[5]) && is_bit(field[6]);
+}
+
+static bool knows_raw(struct lines *head)
+{
+	return head_has(head, 3, is_raw);
+}
+
+static int read_raw_line(struct pieces *pieces, struct piece *piece, struct line *line, struct tare_err *err)
+{
+	struct field_text field[RAW_FIELDS + 1];
+	uint64_t seq = 0;
+	size_t count = fields_of(line->text, ' ', field, RAW_FIELDS + 1);
+	if (count == 0)
+		return 0;
+	if (count != RAW_FIELDS || !number_count(field[0].at, field[0].bytes, &seq)) {
+		piece_noise(pieces, line);
+		return 0;
+	}
+	if (field_is(field[5], "1")) {
+		piece->beside.duplicate++;
+		return 0;
+	}
+	struct number rtt = number_read(field[1].at, field[1].bytes, UNIT_MS);
+	if (rtt.why || rtt.ns < 0)
+		return piece_damaged(pieces, line, rtt.why ? rtt.why : "a negative round trip", err);
+	if (seq > piece->count + (1 << 20))
+		return piece_damaged(pieces, line, "a number far ahead of the line", err);
+	while (piece->count <= seq) {
+		if (piece_row(piece, err))
+			return -1;
+		piece->fate[piece->count - 1] = TARE_LOST;
+	}
+	piece->fate[seq] = TARE_ANSWERED;
+	bool late = field_is(field[6], "1");
+	piece->flags[seq] = late ? TARE_FLAG_REORDERED : 0;
+	piece->beside.reordered += late;
+	return piece_span(piece, (size_t)seq, TARE_SPAN_PATH, rtt.ns, err) ||
+	       piece_span(piece, (size_t)seq, TARE_SPAN_RTT, rtt.ns, err);
+}
+
+static int read_raw(struct import *import, struct pieces *pieces, struct tare_err *err)
+{
+	struct line line;
+	int got;
+	struct piece *piece = piece_add(pieces, "irtt:", "udp", "", &irtt_origin, err);
+	if (!piece)
+		return -1;
+	piece->round->warmup = 2;
+	while ((got = lines_next(import->lines, &line, err)) == 1) {
+		if (read_raw_line(pieces, piece, &line, err))
+			return -1;
+	}
+	if (got < 0)
+		return -1;
+	return import_note(import, IMPORT_QUANTITY, err,
+		"irtt -r: its rtt leaves out the server's processing; the numbers that no line has are lost requests, those "
+		"behind the last one cannot be known");
+}
+
+const struct import_format irtt_raw_format = {.name = "irtt-raw",
+	.knows = knows_raw,
+	.read = read_raw,
+	.tool = "irtt",
+	.help = "irtt's text (-r)"};

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Pages of Prometheus and OpenMetrics: histograms with `le` bounds, and durations
+ * by phase of the blackbox exporter, one value each. A bucket holds what is above
+ * the bound before and at or below its own. The unit is in the metric's name.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "import/formats.h"
+
+enum { LABELS = 400, TOTALS = 256 };
+
+/* One line taken apart: name, labels without `le`, `le`, value. */
+struct metric {
+	char name[128], labels[LABELS], le[40], phase[40], span[40];
+	const char *value;
+	size_t value_bytes;
+};
+
+/* Requests that another metric counts, by labels, to know how many went unanswered. */
+struct total {
+	char labels[LABELS];
+	uint64_t requests;
+};
+
+struct page {
+	struct total *totals;
+	size_t total_count;
+	int64_t before_ns; /* bound of the bucket before, within `piece` */
+	uint64_t before;
+	struct piece *piece;
+	char name[128];
+};
+
+static bool is_comment(const char *text)
+{
+	return text_begins(text, "# HELP ") || text_begins(text, "# TYPE ");
+}
+
+static bool knows(struct lines *head)
+{
+	return head_has(head, 40, is_comment);
+}
+
+static void copy_text(char *to, size_t room, const char *from, size_t bytes)
+{
+	size_t used = bytes < room ? bytes : room - 1;
+	memcpy(to, from, used);
+	to[used] = '\0';
+}
+
+/* Labels up to the closing brace; NULL where they do not end. */
+static const char *read_labels(const char *at, struct metric *metric)
+{
+	struct text rest = TEXT_IN(metric->labels);
+	while (*at && *at != '}') {
+		size_t name = strcspn(at, "=}");
+		const char *value = at + name + 2;
+		if (at[name] != '=' || at[name + 1] != '"')
+			return NULL;
+		size_t bytes = 0;
+		while (value[bytes] && value[bytes] != '"')
+			bytes += value[bytes] == '\\' && value[bytes + 1] ? 2 : 1;
+		if (!value[bytes])
+			return NULL;
+		if (name == 2 && memcmp(at, "le", 2) == 0) {
+			copy_text(metric->le, sizeof(metric->le), value, bytes);
+		} else {
+			text_add(&rest, "%s%.*s=%.*s", rest.used ? "," : "", (int)name, at, (int)bytes, value);
+			if (name == 5 && memcmp(at, "phase", 5) == 0)
+				copy_text(metric->phase, sizeof(metric->phase), value, bytes);
+			if (name == 4 && memcmp(at, "span", 4) == 0)
+				copy_text(metric->span, sizeof(metric->span), value, bytes);
+		}
+		at = value + bytes + 1;
+		at += strspn(at, ", ");
+	}
+	return *at ? at + 1 : NULL;
+}
+
+static bool read_metric(const char *text, struct metric *metric)
+{
+	*metric = (struct metric){.value = NULL};
+	size_t name = strcspn(text, "{ \t");
+	if (!name || name >= sizeof(metric->name))
+		return false;
+	copy_text(metric->name, sizeof(metric->name), text, name);
+	const char *at = text + name;
+	if (*at == '{' && !(at = read_labels(at + 1, metric)))
+		return false;
+	at += strspn(at, " \t");
+	metric->value = at;
+	metric->value_bytes = strcspn(at, " \t");
+	return metric->value_bytes > 0;
+}
+
+static bool name_ends(const char *name, const char *with)
+{
+	size_t bytes = strlen(name), ending = strlen(with);
+	return bytes >= ending && strcmp(name + bytes - ending, with) == 0;
+}
+
+static int unit_of_name(const struct import *import, const char *name, int *ret_unit, struct tare_err *err)
+{
+	static const struct {
+		const char *word;
+		int unit;
+	} words[] = {{"_nanoseconds", UNIT_ONE_NS}, {"_microseconds", UNIT_US}, {"_milliseconds", UNIT_MS},
+		{"_seconds", UNIT_S}, {"_ms", UNIT_MS}, {"_us", UNIT_US}, {"_ns", UNIT_ONE_NS}};
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strstr(name, words[i].word)) {
+			*ret_unit = words[i].unit;
+			return 0;
+		}
+	}
+	return unit_of(import, ret_unit, err);
+}
+
+static enum tare_quantity quantity_of(const struct metric *metric)
+{
+	enum tare_quantity quantity = TARE_QUANTITY_OTHER;
+	if (metric->span[0])
+		return tare_quantity_by_name(metric->span, &quantity) ? quantity : TARE_QUANTITY_OTHER;
+	if (strcmp(metric->phase, "rtt") == 0 || text_begins(metric->name, "smokeping_response"))
+		return TARE_QUANTITY_RTT;
+	return TARE_QUANTITY_OTHER;
+}
+
+static struct piece *metric_piece(struct pieces *pieces, const struct metric *metric, enum tare_shape shape,
+	struct tare_err *err)
+{
+	struct tare_origin origin = {.quantity = quantity_of(metric),
+		.clock = TARE_CLOCK_UNKNOWN,
+		.pacing = TARE_PACING_UNKNOWN,
+		.lateness = TARE_LATENESS_UNKNOWN,
+		.shape = shape,
+		.left_out = shape == TARE_SHAPE_BINS ? TARE_LEFT_OUT_LOST : TARE_LEFT_OUT_UNKNOWN};
+	char url[LABELS + 160];
+	struct text text = TEXT_IN(url);
+	size_t bytes = strlen(metric->name) - (name_ends(metric->name, "_bucket") ? 7 : 0);
+	text_add(&text, "%.*s%s%s%s", (int)bytes, metric->name, metric->labels[0] ? "{" : "", metric->labels,
+		metric->labels[0] ? "}" : "");
+	return piece_of(pieces, url, "prometheus", "", &origin, err);
+}
+
+static int take_bucket(struct page *page, struct pieces *pieces, const struct line *line, const struct metric *metric,
+	struct tare_err *err)
+{
+	uint64_t count = 0;
+	int unit = 0;
+	struct number number = number_read(metric->value, metric->value_bytes, UNIT_ONE_NS);
+	if (number.why || number.ns < 0)
+		return piece_damaged(pieces, line, number.why ? number.why : "a negative count", err);
+	count = (uint64_t)number.ns;
+	if (unit_of_name(pieces->import, metric->name, &unit, err))
+		return -1;
+	bool endless = strcmp(metric->le, "+Inf") == 0;
+	struct number bound = number_read(metric->le, strlen(metric->le), unit);
+	if (!endless && bound.why)
+		return piece_damaged(pieces, line, "a bound that is no number", err);
+	struct piece *piece = metric_piece(pieces, metric, TARE_SHAPE_BINS, err);
+	if (!piece)
+		return -1;
+	if (piece != page->piece) {
+		page->piece = piece;
+		page->before_ns = -1;
+		page->before = 0;
+	}
+	int64_t high = endless ? INT64_MAX : bound.ns;
+	if (count < page->before || high < page->before_ns)
+		return piece_damaged(pieces, line, "a bucket below the one before", err);
+	/* nothing is known of the sign of the first: durations are not negative */
+	if (high > page->before_ns && piece_range(piece, page->before_ns + 1, high, count - page->before, err))
+		return -1;
+	page->before_ns = high;
+	page->before = count;
+	return 0;
+}
+
+static int take_phase(struct pieces *pieces, const struct line *line, const struct metric *metric, struct tare_err *err)
+{
+	struct number number = number_read(metric->value, metric->value_bytes, UNIT_S);
+	if (number.why || number.ns < 0)
+		return piece_damaged(pieces, line, number.why ? number.why : "a negative duration", err);
+	struct piece *piece = metric_piece(pieces, metric, TARE_SHAPE_SAMPLES, err);
+	if (!piece)
+		return -1;
+	bool rtt = piece->origin.quantity == TARE_QUANTITY_RTT;
+	return piece_value(piece, rtt ? TARE_SPAN_RTT : TARE_SPAN_VALUE, number.ns, err);
+}
+
+static int take_total(struct page *page, const struct metric *metric, struct tare_err *err)
+{
+	struct number number = number_read(metric->value, metric->value_bytes, UNIT_ONE_NS);
+	if (number.why || number.ns < 0 || page->total_count == TOTALS)
+		return 0;
+	struct total *totals = reallocarray(page->totals, page->total_count + 1, sizeof(*totals));
+	if (!totals)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	page->totals = totals;
+	struct total *total = &totals[page->total_count++];
+	memcpy(total->labels, metric->labels, sizeof(total->labels));
+	total->requests = (uint64_t)number.ns;
+	return 0;
+}
+
+/* What was asked and is in no bucket. */
+static void settle_lost(const struct page *page, struct pieces *pieces)
+{
+	for (size_t i = 0; i < pieces->count; i++) {
+		struct piece *piece = pieces->piece[i];
+		uint64_t answered = 0;
+		for (size_t j = 0; j < piece->range_count; j++)
+			answered += piece->range[j].count;
+		const char *labels = strchr(piece->target->url, '{');
+		for (size_t j = 0; j < page->total_count && labels && piece->range_count; j++) {
+			size_t bytes = strlen(page->totals[j].labels);
+			bool same = strncmp(labels + 1, page->totals[j].labels, bytes) == 0 && labels[1 + bytes] == '}';
+			if (same && page->totals[j].requests >= answered)
+				piece->lost = page->totals[j].requests - answered;
+		}
+	}
+}
+
+static int take_line(struct page *page, struct pieces *pieces, const struct line *line, struct tare_err *err)
+{
+	struct metric metric;
+	if (line->text[0] == '#' || !line->text[strspn(line->text, " \t")])
+		return 0;
+	if (!read_metric(line->text, &metric))
+		return piece_damaged(pieces, line, "not a metric and its value", err);
+	if (name_ends(metric.name, "_bucket") && metric.le[0])
+		return take_bucket(page, pieces, line, &metric, err);
+	if (text_begins(metric.name, "probe_") && name_ends(metric.name, "_duration_seconds") && metric.phase[0])
+		return take_phase(pieces, line, &metric, err);
+	if (name_ends(metric.name, "_requests_total") || name_ends(metric.name, "_sent_total"))
+		return take_total(page, &metric, err);
+	return 0;
+}
+
+static int read_page(struct import *import, struct pieces *pieces, struct tare_err *err)
+{
+	struct page page = {.before_ns = -1};
+	struct line line;
+	int got, failed = 0;
+	while (!failed && (got = lines_next(import->lines, &line, err)) != 0)
+		failed = got < 0 || take_line(&page, pieces, &line, err);
+	if (!failed)
+		settle_lost(&page, pieces);
+	free(page.totals);
+	if (failed || !pieces->count)
+		return failed ? -1 : 0;
+	return import_note(import, IMPORT_QUANTITY, err,
+		"from a page of metrics: counters since the exporter's start, or one value a phase; a figure is the range of its "
+		"bucket");
+}
+
+const struct import_format prometheus_format = {.name = "prometheus",
+	.knows = knows,
+	.read = read_page,
+	.tool = "prometheus",
+	.help = "a page of Prometheus or OpenMetrics with histograms or phases"};

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Logs that are comma-separated tables with a header of fixed names: each is a
+ * row of `shapes`, which says where every column goes. Times with a point are
+ * seconds where the shape says "seconds or ns".
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+#include "import/formats.h"
+
+enum goes { TO_STAGE, TO_SPAN, TO_SEQ, TO_STATUS };
+enum { UNIT_S_OR_NS = 100, COLUMNS = 32 };
+
+struct target_column {
+	const char *name;
+	enum goes goes;
+	int index, unit;
+};
+
+struct shape {
+	const char *needs; /* the header begins with this */
+	const char *url, *kind, *note;
+	struct tare_origin origin;
+	const struct target_column *columns; /* end with name NULL */
+};
+
+#define STAGE(name, stage, unit) {name, TO_STAGE, TARE_STAGE_##stage, unit}
+#define SPAN(name, span, unit)   {name, TO_SPAN, TARE_SPAN_##span, unit}
+
+static const struct shape exanic = {.needs = "Sample, Latency, Sequence, CPU_DELAY_NS",
+	.url = "exanic-measure:",
+	.kind = "exanic",
+	.note = "wire is exanic-measure's latency, card to card, its own offset already taken off",
+	.origin = {.quantity = TARE_QUANTITY_RTT,
+		.clock = TARE_CLOCK_HARDWARE,
+		.pacing = TARE_PACING_UNKNOWN,
+		.lateness = TARE_LATENESS_UNKNOWN,
+		.left_out = TARE_LEFT_OUT_UNKNOWN},
+	.columns = (const struct target_column[]){SPAN("Latency", WIRE, UNIT_ONE_NS),
+		STAGE("TX_NIC_NS", NIC_TX, UNIT_ONE_NS), STAGE("RX_NIC_NS", NIC_RX, UNIT_ONE_NS), {NULL, TO_SEQ, 0, 0}}};
+
+static const struct shape exact_match = {.needs = "lat_ns,",
+	.url = "exact-pcap-match:",
+	.kind = "capture",
+	.note = "one_way is from one capture to the other, the same packet at two places",
+	.origin = {.quantity = TARE_QUANTITY_ONE_WAY,
+		.clock = TARE_CLOCK_HARDWARE,
+		.pacing = TARE_PACING_UNKNOWN,
+		.lateness = TARE_LATENESS_UNKNOWN,
+		.left_out = TARE_LEFT_OUT_LOST},
+	.columns = (const struct target_column[]){SPAN("lat_ns", ONE_WAY, UNIT_ONE_NS), {NULL, TO_SEQ, 0, 0}}};
+
+static const struct shape nanoping = {.needs = "seq,stat,t0,t1,t2,t3",
+	.url = "nanoping:",
+	.kind = "udp",
+	.note = "wire is t3 - t0 on our card's clock, host t2 - t1 on the peer's: what is left is the network",
+	.origin = {.quantity = TARE_QUANTITY_RTT,
+		.clock = TARE_CLOCK_HARDWARE,
+		.pacing = TARE_PACING_OPEN,
+		.lateness = TARE_LATENESS_UNKNOWN},
+	.columns = (const struct target_column[]){{"stat", TO_STATUS, 0, 0}, STAGE("t0", NIC_TX, UNIT_S_OR_NS),
+		STAGE("t1", PEER_NIC_RX, UNIT_S_OR_NS), STAGE("t2", PEER_NIC_TX, UNIT_S_OR_NS),
+		STAGE("t3", NIC_RX, UNIT_S_OR_NS), {NULL, TO_SEQ, 0, 0}}};
+
+static const struct shape aws = {.needs = "clt_src_ip,clt_src_port,seq_num,",
+	.url = "aws:",
+	.kind = "udp",
+	.note = "stamps of application (CLOCK_REALTIME), kernel and card; the card's clock is related to the others only as "
+		"far as somebody keeps it so",
+	.origin = {.quantity = TARE_QUANTITY_RTT,
+		.clock = TARE_CLOCK_MIXED,
+		.pacing = TARE_PACING_OPEN,
+		.lateness = TARE_LATENESS_UNKNOWN},
+	.columns = (const struct target_column[]){{"seq_num", TO_SEQ, 0, 0}, STAGE("clt_app_tx_ts", USER_TX, UNIT_S),
+		STAGE("clt_ker_tx_ts", KERNEL_TX, UNIT_S), STAGE("clt_hw_rx_ts", NIC_RX, UNIT_S),
+		STAGE("clt_ker_rx_ts", KERNEL_RX, UNIT_S), STAGE("clt_app_rx_ts", USER_RX, UNIT_S),
+		STAGE("svr_hw_rx_ts", PEER_NIC_RX, UNIT_S), STAGE("svr_ker_rx_ts", PEER_RX, UNIT_S),
+		STAGE("svr_app_rx_ts", PEER_USER, UNIT_S), STAGE("svr_app_tx_ts", PEER_TX, UNIT_S), {NULL, TO_SEQ, 0, 0}}};
+
+static const struct shape twamp_light = {.needs = "packet_id,payload_len,client_send_epoch_nanoseconds",
+	.url = "twamp-light:",
+	.kind = "udp",
+	.note = "rtt is from the client's send to its receive, service on the server's clock; one way is not given, since "
+		"nothing bounds how far the two clocks are apart",
+	.origin = {.quantity = TARE_QUANTITY_RTT,
+		.clock = TARE_CLOCK_WALL,
+		.pacing = TARE_PACING_OPEN,
+		.lateness = TARE_LATENESS_UNKNOWN,
+		.left_out = TARE_LEFT_OUT_LOST},
+	.columns = (const struct target_column[]){{"packet_id", TO_SEQ, 0, 0},
+		STAGE("client_send_epoch_nanoseconds", USER_TX, UNIT_ONE_NS),
+		STAGE("server_receive_epoch_nanoseconds", PEER_USER, UNIT_ONE_NS),
+		STAGE("server_send_epoch_nanoseconds", PEER_TX, UNIT_ONE_NS),
+		STAGE("client_receive_epoch_nanoseconds", USER_RX, UNIT_ONE_NS), {NULL, TO_SEQ, 0, 0}}};
+
+static const struct shape lagscope = {.needs = "Index, Latency(us)",
+	.url = "lagscope:",
+	.kind = "tcp",
+	.note = "rtt is lagscope's, cut to whole µs",
+	.origin = {.quantity = TARE_QUANTITY_RTT,
+		.clock = TARE_CLOCK_WALL,
+		.pacing = TARE_PACING_CLOSED,
+		.lateness = TARE_LATENESS_UNKNOWN,
+		.left_out = TARE_LEFT_OUT_LOST},
+	.columns = (const struct target_column[]){SPAN("Latency(us)", RTT, UNIT_US), {NULL, TO_SEQ, 0, 0}}};
+
+/* Which of our columns each field of a row is; NULL: none. */
+struct header {
+	const struct target_column *column[COLUMNS];
+	size_t count;
+};
+
+static bool begins_as(const char *text, const struct shape *shape)
+{
+	const char *needs = shape->needs;
+	/* "a, b" against "a,b": blanks do not count */
+	for (; *needs; needs++) {
+		if (*needs == ' ')
+			continue;
+		while (*text == ' ')
+			text++;
+		if (*text++ != *needs)
+			return false;
+	}
+	return true;
+}
+
+static void read_header(char *text, const struct shape *shape, struct header *header)
+{
+	struct field_text field[COLUMNS];
+	header->count = fields_of(text, ',', field, COLUMNS);
+	for (size_t i = 0; i < header->count; i++) {
+		header->column[i] = NULL;
+		for (const struct target_column *column = shape->columns; column->name; column++) {
+			if (field_is(field[i], column->name))
+				header->column[i] = column;
+		}
+	}
+}
+
+static int64_t on_axis(struct import *import, int64_t peer_base_ns[2], enum tare_stage stage, int64_t ns)
+{
+	bool peer = stage >= TARE_STAGE_PEER_NIC_RX && stage <= TARE_STAGE_PEER_NIC_TX;
+	int64_t *base_ns = &peer_base_ns[peer];
+	if (*base_ns == TARE_NO_TIME) {
+		*base_ns = ns;
+		if (!peer && ns > INT64_C(1000000000000000000))
+			import->run.epoch_real_ns = ns;
+	}
+	int64_t axis_ns;
+	return __builtin_sub_overflow(ns, *base_ns, &axis_ns) ? TARE_NO_TIME : axis_ns;
+}
+
+static const char *read_cell(struct field_text field, int unit, struct number *ret)
+{
+	if (unit == UNIT_S_OR_NS)
+		unit = memchr(field.at, '.', field.bytes) ? UNIT_S : UNIT_ONE_NS;
+	*ret = number_read(field.at, field.bytes, unit);
+	return ret->why;
+}
+
+static int read_row(struct pieces *pieces, struct piece *piece, const struct header *header, const struct line *line,
+	int64_t base_ns[2], struct tare_err *err)
+{
+	struct field_text field[COLUMNS];
+	struct number number[COLUMNS];
+	char copy[LINES_MAX_BYTES + 1];
+	memcpy(copy, line->text, line->bytes + 1);
+	size_t count = fields_of(copy, ',', field, COLUMNS);
+	bool lost = false;
+	for (size_t i = 0; i < count && i < header->count; i++) {
+		const struct target_column *column = header->column[i];
+		if (!column || column->goes == TO_SEQ || !field[i].bytes)
+			continue;
+		if (column->goes == TO_STATUS) {
+			lost = !field_is(field[i], "ok");
+			continue;
+		}
+		const char *why = read_cell(field[i], column->unit, &number[i]);
+		if (why)
+			return piece_damaged(pieces, line, why, err);
+	}
+	if (!lost && count < header->count)
+		return piece_damaged(pieces, line, "fewer columns than the header", err);
+	if (piece_row(piece, err))
+		return -1;
+	size_t row = piece->count - 1;
+	piece->fate[row] = lost ? TARE_LOST : TARE_ANSWERED;
+	for (size_t i = 0; i < count && i < header->count && !lost; i++) {
+		const struct target_column *column = header->column[i];
+		if (!column || !field[i].bytes)
+			continue;
+		if (column->goes == TO_SPAN && piece_span(piece, row, (enum tare_span)column->index, number[i].ns, err))
+			return -1;
+		/* 0.000000000: a stamp that did not arrive */
+		bool stamp = column->goes == TO_STAGE && number[i].ns != 0;
+		if (stamp && piece_stage(piece, row, (enum tare_stage)column->index,
+				     on_axis(pieces->import, base_ns, (enum tare_stage)column->index, number[i].ns), err))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_table(struct import *import, struct pieces *pieces, const struct shape *shape, struct tare_err *err)
+{
+	struct header header = {.count = 0};
+	struct line line;
+	struct piece *piece = NULL;
+	int64_t base_ns[2] = {TARE_NO_TIME, TARE_NO_TIME};
+	int got;
+	while ((got = lines_next(import->lines, &line, err)) == 1) {
+		if (line.overlong || !line.bytes || (!piece && !begins_as(line.text, shape))) {
+			if (line.bytes || line.overlong)
+				piece_noise(pieces, &line);
+			continue;
+		}
+		if (begins_as(line.text, shape)) {
+			read_header(line.text, shape, &header);
+			piece = piece_add(pieces, shape->url, shape->kind, "", &shape->origin, err);
+			if (!piece || import_note(import, IMPORT_QUANTITY, err, "%s", shape->note))
+				return -1;
+			continue;
+		}
+		if (read_row(pieces, piece, &header, &line, base_ns, err))
+			return -1;
+	}
+	return got < 0 ? -1 : 0;
+}
+
+static bool knows_shape(struct lines *head, const struct shape *shape)
+{
+	struct line line;
+	for (int i = 0; i < 20 && lines_next(head, &line, NULL) == 1; i++) {
+		if (!line.overlong && begins_as(line.text, shape))
+			return true;
+	}
+	return false;
+}
+
+#define TABLE(shape, format, word, program, words)                                                                     \
+	static bool knows_##shape(struct lines *head)                                                                  \
+	{                                                                                                              \
+		return knows_shape(head, &(shape));                                                                    \
+	}                                                                                                              \
+	static int read_##shape(struct import *import, struct pieces *pieces, struct tare_err *err)                    \
+	{                                                                                                              \
+		return read_table(import, pieces, &(shape), err);                                                      \
+	}                                                                                                              \
+	const struct import_format format = {                                                                          \
+		.name = word, .knows = knows_##shape, .read = read_##shape, .tool = program, .help = words};
+
+TABLE(exanic, exanic_format, "exanic-measure", "exanic-measure", "exanic-measure's table (-w)")
+TABLE(exact_match, exact_match_format, "exact-pcap-match", "exact-pcap-match", "exact-pcap-match's table (-c)")
+TABLE(nanoping, nanoping_format, "nanoping", "nanoping", "nanoping's log (-l)")
+TABLE(aws, aws_format, "aws", "ec2 timestamping", "the CSV files of the EC2 packet timestamping tool")
+TABLE(twamp_light, twamp_light_format, "twamp-light", "twamp-light", "twamp-light's raw file")
+TABLE(lagscope, lagscope_format, "lagscope", "lagscope", "lagscope's raw file (-R)")
