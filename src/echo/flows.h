@@ -2,7 +2,7 @@
 /*
  * A stateful reflector's memory (RFC 8762 section 4): one count of reflected packets
  * per session, told by source address, source port, listener and SSID. The room is
- * fixed; a session that has been silent for 900 s or, where many meet in one place, the
+ * fixed; one that has been silent for 900 s or, where many meet in one place, the
  * one silent longest gives way, and its sender sees the count begin at 0 again. Private
  * to this folder.
  */
