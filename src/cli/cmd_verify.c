@@ -105,12 +105,16 @@ static int take_round(void *context, const struct tare_record *records, size_t c
 	return 0;
 }
 
+static void take_note(void *context, const char *text)
+{
+	struct verify *verify = context;
+	struct session_events events = live_trials_events(&verify->live);
+	events.note(events.context, text);
+}
+
 static int measure(struct verify *verify, uint64_t rounds, bool *ret_interrupted, struct tare_err *err)
 {
-	struct session_events events = live_trials_events(&verify->live);
-	events.round = take_round;
-	events.context = verify;
-	events.progress = NULL;
+	struct session_events events = {.round = take_round, .note = take_note, .context = verify};
 	verify->live.arm = 'B';
 	for (uint64_t i = 0; i < rounds && !*ret_interrupted; i++) {
 		verify->live.position = (uint32_t)i + 1;
