@@ -41,7 +41,7 @@ static int add_records(struct tare_trials *trials, struct source *source, const 
 	int found;
 	while ((found = source_next(source, &record, err)) > 0) {
 		/* a log that holds only a summary has no times, and a summary has no spread */
-		int arm = has_times(record) && is_asked(record, url) ? arm_of(context, record) : -1;
+		int arm = (has_times(record) || record->bins) && is_asked(record, url) ? arm_of(context, record) : -1;
 		if (arm < 0)
 			continue;
 		if (tare_trials_add(trials, (unsigned char)arm, path, record, trial_rate_of(record), err) < 0)

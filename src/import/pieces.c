@@ -26,20 +26,29 @@ struct piece *piece_add(struct pieces *pieces, const char *url, const char *kind
 		no_memory(err);
 		return NULL;
 	}
+	for (size_t i = pieces->count; i-- && !piece->target;) {
+		if (strcmp(pieces->piece[i]->target->url, url) == 0)
+			piece->target = pieces->piece[i]->target;
+	}
+	bool known = piece->target != NULL;
 	pieces->piece[pieces->count++] = piece;
 	import->round = (uint32_t)pieces->count;
-	piece->target = import_take(import, 1, sizeof(*piece->target), err);
+	if (!known) {
+		piece->target = import_take(import, 1, sizeof(*piece->target), err);
+		pieces->targets++;
+	}
 	piece->round = piece->target ? import_take(import, 1, sizeof(*piece->round), err) : NULL;
 	char *url_text = piece->round ? import_text(import, url, err) : NULL;
 	char *kind_text = url_text ? import_text(import, kind, err) : NULL;
 	char *label_text = kind_text ? import_text(import, label ? label : "", err) : NULL;
 	if (!label_text)
 		return NULL;
-	*piece->target = (struct tare_target){.id = import->round,
-		.position = import->round - 1,
-		.url = url_text,
-		.kind = kind_text,
-		.address = ""};
+	if (!known)
+		*piece->target = (struct tare_target){.id = pieces->targets,
+			.position = pieces->targets - 1,
+			.url = url_text,
+			.kind = kind_text,
+			.address = ""};
 	*piece->round = (struct tare_round){.id = import->round,
 		.number = import->round,
 		.label = label_text,

@@ -30,6 +30,7 @@ struct pieces {
 	struct import *import;
 	struct piece **piece;
 	size_t count, next;
+	uint32_t targets; /* different ones: pieces of the same url share theirs */
 	/* lines that could not be used */
 	uint64_t noise, noise_line, damaged, damaged_line, cut;
 	char first_noise[128], first_damage[256];
@@ -38,7 +39,7 @@ struct pieces {
 };
 
 /*
- * A new piece, a round of its own; notes made until the next one belong to it.
+ * A new piece, a round of its own, of the same target as earlier ones of that url; notes made until the next one belong to it.
  * Texts are copied. `origin` is taken over, its format being the reader's name.
  */
 struct piece *piece_add(struct pieces *pieces, const char *url, const char *kind, const char *label,

@@ -118,7 +118,7 @@ static struct piece *piece_for(struct pieces *pieces, const struct row *row, str
 	uint64_t run = 0;
 	if (!row->run.bytes || !number_count(row->run.at, row->run.bytes, &run))
 		run = 0;
-	if (last && last->round->number == number && (uint64_t)last->target->id == run &&
+	if (last && last->round->number == number && (uint64_t)last->round->id == run &&
 		strcmp(last->target->url, url) == 0)
 		return last;
 	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(url, ":"), url);
@@ -126,7 +126,7 @@ static struct piece *piece_for(struct pieces *pieces, const struct row *row, str
 	if (!piece)
 		return NULL;
 	piece->round->number = number ? (uint32_t)number : piece->round->number;
-	piece->target->id = (int64_t)run;
+	piece->round->id = (int64_t)run; /* until settle() */
 	piece->round->warmup = 2;
 	return piece;
 }
@@ -228,7 +228,7 @@ static void settle(struct pieces *pieces)
 			if (piece->given_ns[others[j].span])
 				piece->origin.quantity = others[j].quantity;
 		}
-		piece->target->id = (int64_t)i + 1;
+		piece->round->id = (int64_t)i + 1;
 	}
 }
 

@@ -20,6 +20,7 @@ struct tare_trials {
 	struct tare_trial *list;
 	size_t count, room;
 	int64_t stall_limit_ns;
+	enum tare_quantity quantity; /* of all; set by the first */
 };
 
 static int add_percentile(struct tare_rules *rules, const struct tare_percentile *p, struct tare_err *err)
@@ -212,6 +213,14 @@ static int fill(struct tare_trials *trials, const char *file, const struct tare_
 int tare_trials_add(struct tare_trials *trials, unsigned char arm, const char *file, const struct tare_record *record,
 	double held, struct tare_err *err)
 {
+	if (record->bins)
+		return tare_fail(err, TARE_E_USAGE,
+			"'%s' counted in bins: a range of each figure is no value, and rounds of it are not compared", file);
+	if (trials->count && trials->quantity != record->origin.quantity)
+		return tare_fail(err, TARE_E_USAGE,
+			"'%s' holds %s, the rounds before hold %s: different quantities are not compared", file,
+			tare_quantity_name(record->origin.quantity), tare_quantity_name(trials->quantity));
+	trials->quantity = record->origin.quantity;
 	if (trials->count == trials->room) {
 		size_t room = trials->room ? 2 * trials->room : 32;
 		struct tare_trial *list = reallocarray(trials->list, room, sizeof *list);
