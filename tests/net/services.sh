@@ -23,6 +23,11 @@ reasons() {
 		END { for (reason in count) print reason, count[reason] }' | sort
 }
 
+# Every answer gave this reason. How many came in time is the machine's affair; that none did is not.
+only_reason() {
+	is "$(reasons "$1.tare" | sed 's/ [0-9]*$//')" "$2" "$3"
+}
+
 run_a() {
 	name=$1
 	shift
@@ -75,7 +80,7 @@ else
 fi
 run_a closed "connect://$B4:7001" "tcp://$B4:7001" --every 1ms --count 100 --timeout 100ms
 is "$status" 4 "a closed port: exit status"
-is "$(reasons closed.tare)" "ECONNREFUSED 204" "a closed port: each request says so"
+only_reason closed "ECONNREFUSED" "a closed port: each request says so"
 
 # 2. The echo service is restarted in mid-run: the connection is opened anew.
 (
@@ -113,7 +118,7 @@ if command -v redis-server >/dev/null 2>&1; then
 	whole merged 5000
 	run_a wrong "tcp://$B4:7003" --send 'PING\r\n' --expect '+PANG' --every 1ms --count 100
 	is "$status" 4 "a wrong expectation: exit status"
-	is "$(reasons wrong.tare)" "UNEXPECTED 102" "a wrong expectation: each request says so"
+	only_reason wrong "UNEXPECTED" "a wrong expectation: each request says so"
 	run_a extra "tcp://$B4:7003" --send 'PING\r\nPING\r\n' --expect '+PONG' --every 1ms --count 100
 	is "$status" 0 "two replies to one request: exit status"
 	ok "$([ "$(column extra.tare foreign)" -gt 0 ]; echo $?)" "two replies to one request: the second is nobody's"
@@ -159,11 +164,11 @@ if command -v dnsmasq >/dev/null 2>&1; then
 	whole name 300
 	run_a nothing "dns://$B4:7053/none.tare.test" --every 1ms --count 100
 	is "$status" 4 "a name that is not there: exit status"
-	is "$(reasons nothing.tare)" "NXDOMAIN 102" "a name that is not there: each request says so"
+	only_reason nothing "NXDOMAIN" "a name that is not there: each request says so"
 	run_a expected "dns://$B4:7053/none.tare.test?type=AAAA&rcode=NXDOMAIN" --every 1ms --count 300
 	whole expected 300
 	run_a refused "dns://$B4:7053/www.elsewhere.test" --every 1ms --count 100
-	is "$(reasons refused.tare)" "REFUSED 102" "a server that refuses: each request says so"
+	only_reason refused "REFUSED" "a server that refuses: each request says so"
 	stop dns
 	run_a gone "dns://$B4:7053/www.tare.test" --every 1ms --count 100 --timeout 100ms
 	is "$status" 4 "no server: exit status"
@@ -211,13 +216,13 @@ EOF
 		sum <= 0 || sum > $at["rtt_ns"] + 5000 { print "request " NR - 2 ": phases " sum ", rtt " $at["rtt_ns"] }')
 	clean "$phases" "fresh: the phases are there and no longer than the whole"
 	run_a distrusted "https://$B4:7443/fine" --every 50ms --count 10
-	is "$(reasons distrusted.tare)" "CURL 60 12" "a certificate nobody vouches for: each request says so"
+	only_reason distrusted "CURL 60" "a certificate nobody vouches for: each request says so"
 	run_a status "http://$B4:7080/bad" --every 2ms --count 100
-	is "$(reasons status.tare)" "HTTP 503 102" "another status: each request says so"
+	only_reason status "HTTP 503" "another status: each request says so"
 	run_a status503 "http://$B4:7080/bad" --expect-status 503 --every 2ms --count 100
 	whole status503 100
 	run_a body "http://$B4:7080/fine" --expect 'is bad' --every 2ms --count 100
-	is "$(reasons body.tare)" "BODY 102" "another body: each request says so"
+	only_reason body "BODY" "another body: each request says so"
 
 	# Its workers are stopped: requests to others keep their schedule.
 	(
@@ -235,7 +240,7 @@ EOF
 	ok "$([ "${overdue:-0}" -ge 50 ]; echo $?)" "a stopped web server: $overdue of its answers were overdue" "$(cat web_stopped.txt)"
 	stop web
 	run_a web_gone "http://$B4:7080/fine" --every 2ms --count 100 --timeout 100ms
-	is "$(reasons web_gone.tare)" "ECONNREFUSED 102" "no web server: each request says so"
+	only_reason web_gone "ECONNREFUSED" "no web server: each request says so"
 else
 	skip "a web server" "no nginx (package nginx-light), no openssl, or a build without libcurl"
 fi
