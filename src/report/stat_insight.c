@@ -55,7 +55,7 @@ static void add_change(struct text *text, const struct tare_change *change, size
 	char before[32], after[32];
 	format_duration(change->before_ns, before, sizeof(before));
 	format_duration(change->after_ns, after, sizeof(after));
-	text_add(text, "%s from request %zu on %s instead of %s", text->used ? ", " : "the median changed in the round:",
+	text_add(text, "%s from request %zu on %s instead of %s", text->used ? "," : "the median changed in the round:",
 		change->at + first, after, before);
 }
 
