@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * ICMP echo. The surprise is in the checksum: ones' complement sums do not care
- * about byte order (RFC 1071 section 2B), so machine words are added as they lie
- * in memory and the result is stored as it is.
- */
+/* ICMP echo: requests made, replies and quoted requests read. */
 #include "wire/icmp.h"
 
 #include <string.h>
 
 #include "wire/bytes.h"
+#include "wire/checksum.h"
 
 enum { ECHO_REPLY = 0, ECHO_REQUEST = 8, ECHO6_REQUEST = 128, ECHO6_REPLY = 129 };
 enum { IP_HEADER_MIN_BYTES = 20, IP_PROTOCOL_AT = 9, IP_PROTOCOL_ICMP = 1 };
@@ -19,31 +16,10 @@ void icmp_request(uint8_t *message, bool v6, uint16_t id, uint16_t sequence)
 	put_u32(message + 4, (uint32_t)id << 16 | sequence);
 }
 
-static uint64_t words_sum(const uint8_t *p, size_t bytes)
-{
-	uint64_t sum = 0;
-	for (; bytes >= 8; p += 8, bytes -= 8) {
-		uint64_t word;
-		memcpy(&word, p, sizeof(word));
-		/* halves: 2^32 of them fit before the sum could wrap */
-		sum += (word & UINT32_MAX) + (word >> 32);
-	}
-	uint8_t rest[8] = {0};
-	memcpy(rest, p, bytes);
-	uint64_t word;
-	memcpy(&word, rest, sizeof(word));
-	return sum + (word & UINT32_MAX) + (word >> 32);
-}
-
 void icmp_checksum(uint8_t *message, size_t bytes)
 {
 	memset(message + 2, 0, 2);
-	uint64_t sum = words_sum(message, bytes);
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	sum = (sum & UINT16_MAX) + (sum >> 16);
-	uint16_t checksum = (uint16_t)~sum;
+	uint16_t checksum = (uint16_t)~checksum_fold(checksum_words(message, bytes));
 	memcpy(message + 2, &checksum, sizeof(checksum));
 }
 
