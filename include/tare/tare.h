@@ -10,6 +10,17 @@
  * effect.h (arithmetic of comparing rounds), verdict.h (did the change change
  * it), calibration.h (what identical rounds differ by), recording.h and plan.h
  * (files), axis.h (from several clocks to one axis).
+ * origin.h and run.h (where it comes from and what surrounds it), stat.h (figures), interval.h and dependence.h (how
+ * far they can be trusted), stalls.h, warmup.h, variation.h, modes.h, change.h
+ * and rounds.h (what figures do not show), effect.h (arithmetic of comparing
+ * rounds), verdict.h (did the change change it), calibration.h (what identical
+ * rounds differ by), recording.h and plan.h (files), axis.h (from several clocks to one
+ * axis).
+ * run.h (what surrounds it), rate.h (which load it was), stat.h (figures), interval.h (how far they can be
+ * trusted), stalls.h, warmup.h and variation.h (what figures do not show),
+ * rounds.h (what only shows across rounds), effect.h (arithmetic of comparing
+ * rounds), verdict.h (did the change change it), calibration.h (what identical
+ * rounds differ by), recording.h and plan.h (files), axis.h (from several clocks to one axis).
  *
  * The library opens no socket, prints nothing and never exits. All functions
  * may be called from any thread; one object is used by one thread at a time.
@@ -27,6 +38,7 @@
 #include "tare/modes.h"
 #include "tare/origin.h"
 #include "tare/plan.h"
+#include "tare/rate.h"
 #include "tare/recording.h"
 #include "tare/rounds.h"
 #include "tare/run.h"

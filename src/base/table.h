@@ -20,7 +20,7 @@ enum cell_state {
 	CELL_NOT_APPLICABLE, /* makes no sense for this record: the round of a merged row; blank */
 };
 enum cell_type { CELL_COUNT, CELL_INTEGER, CELL_REAL, CELL_TEXT };
-enum cell_unit { UNIT_NONE, UNIT_NS, UNIT_RATIO };
+enum cell_unit { UNIT_NONE, UNIT_NS, UNIT_RATIO, UNIT_RATE }; /* UNIT_RATE: per second */
 
 struct cell {
 	enum cell_state state;

@@ -315,7 +315,7 @@ static int prepare(struct abba *abba, struct tare_err *err)
 		return tare_fail(err, TARE_E_USAGE, "all %llu rounds are in '%s': tare compare %s --by label judges them",
 			(unsigned long long)config->rounds, config->run.output, config->run.output);
 	abba->live = (struct live_trials){.cli = abba->cli, .trials = abba->trials, .figure = &abba->question.figures[0],
-		.on_late = (enum probe_late)config->run.on_late, .quiet = config->run.quiet};
+		.quiet = config->run.quiet};
 	return 0;
 }
 

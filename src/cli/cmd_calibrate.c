@@ -103,7 +103,7 @@ static int measure(struct cli *cli, struct session_config *session_config, const
 	run_options_announce(cli, session_config, session);
 	int status = tare_trials_open(&question->rules, question->figures, question->count, &trials, &failure);
 	struct live_trials live = {.cli = cli, .trials = trials, .figure = &question->figures[0],
-		.positions = (uint32_t)rounds, .arm = ' ', .on_late = session_config->on_late};
+		.positions = (uint32_t)rounds, .arm = ' '};
 	if (status == 0)
 		status = measure_rounds(&live, session, rounds, label, ret_interrupted, &failure);
 	enum tare_run_status ending =

@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/run_options.h"
 #include "cli/run_rounds.h"
+#include "cli/sweep.h"
 #include "report/stat_view.h"
 #include "session/session.h"
 
@@ -20,13 +21,16 @@ struct run_config {
 	struct run_options run;
 	uint64_t rounds;
 	bool append, json, csv, all_spans, mlock, why, why_softirq, facts;
-	const char *label, *with;
+	const char *label, *with, *sizes, *rates, *stop_loss;
 };
 
 #define AT(member) OPTION_AT(struct run_config, member)
 static const struct option run_options[] = {
 	RUN_OPTIONS(struct run_config),
 	{"rounds", 'r', OPTION_COUNT, "N", "1", "rounds, one after the other", AT(rounds), 1, 1e6, NULL},
+	{"sizes", 0, OPTION_TEXT, "LIST", NULL, "a round for each payload, as 64,512,1472", AT(sizes), 0, 0, NULL},
+	{"rates", 0, OPTION_TEXT, "LIST", NULL, "a round for each rate, as 1k/s,10k/s or 1k-100k:x2", AT(rates), 0, 0, NULL},
+	{"stop-loss", 0, OPTION_TEXT, "SHARE", "1%", "--rates: no faster once more are lost, or the rate is not held; or none", AT(stop_loss), 0, 0, NULL},
 	{"mlock", 0, OPTION_FLAG, NULL, NULL, "lock all memory of the process", AT(mlock), 0, 0, NULL},
 	{"why", 0, OPTION_FLAG, NULL, NULL, "explain slow requests: watch the measuring thread and its CPUs (default with --spin)", AT(why), 0, 0, NULL},
 	{"why-softirq", 0, OPTION_FLAG, NULL, NULL, "with --why: watch soft interrupts too, at about 0.3 us a packet", AT(why_softirq), 0, 0, NULL},
@@ -46,6 +50,12 @@ static int check(struct cli *cli, const struct run_config *config, struct tare_e
 		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
 	if (config->append && !config->run.output)
 		return tare_fail(err, TARE_E_USAGE, "--append needs -o FILE");
+	if (config->sizes && option_given(cli->options, "size"))
+		return tare_fail(err, TARE_E_USAGE, "--size and --sizes exclude each other");
+	if (config->rates && (option_given(cli->options, "rate") || option_given(cli->options, "every")))
+		return tare_fail(err, TARE_E_USAGE, "--rates excludes --rate and --every");
+	if (option_given(cli->options, "stop-loss") && !config->rates)
+		return tare_fail(err, TARE_E_USAGE, "--stop-loss needs --rates");
 	return run_options_check(cli, &config->run, err);
 }
 
@@ -138,6 +148,12 @@ static int run_run(struct cli *cli, void *untyped, int operand_count, char **ope
 	if (check(cli, options, err) < 0 || session_block_signals(err) < 0)
 		return -1;
 	struct session_config config = run_options_session(&options->run, operands, (size_t)operand_count);
+	struct sweep_lists lists = {.sizes = options->sizes, .rates = options->rates, .label = options->label};
+	struct session_step steps[SESSION_STEPS_MAX];
+	if (sweep_steps(&lists, steps, &config.step_count, err) < 0 ||
+		sweep_stop_loss(options->stop_loss, &config.stop_loss, err) < 0)
+		return -1;
+	config.steps = steps;
 	config.rounds = (uint32_t)options->rounds;
 	config.label = options->label;
 	config.append = options->append;

@@ -345,7 +345,7 @@ static int verify_run(struct cli *cli, void *configuration, int operand_count, c
 	verify->session_config.command_line = command_line = run_options_command_line(cli);
 	int status = take_question(verify, err);
 	verify->live = (struct live_trials){.cli = cli, .trials = verify->trials, .figure = &verify->question.figures[0],
-		.on_late = (enum probe_late)config->run.on_late, .quiet = config->run.quiet || config->nagios};
+		.quiet = config->run.quiet || config->nagios};
 	if (status == 0)
 		status = run_session(verify, err);
 	session_free(verify->session);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "tare/rate.h"
 
 static void clear_progress(struct live_trials *live)
 {
@@ -43,7 +44,7 @@ static int take_round(void *context, const struct tare_record *records, size_t c
 		say_round(live, NULL);
 		return 0;
 	}
-	double held = session_rate_of(&records[0], live->on_late).held;
+	double held = tare_rate_of(&records[0]).held;
 	if (tare_trials_add(live->trials, live->arm == 'B', NULL, &records[0], held, err) < 0)
 		return -1;
 	size_t have = tare_trials_list(live->trials, &list);

@@ -10,7 +10,6 @@ struct live_trials {
 	const struct tare_figure *figure; /* shown for each round */
 	uint32_t position, positions;     /* 0: not scored */
 	char arm;
-	enum probe_late on_late;
 	bool quiet, progress_shown;
 	uint64_t kept;
 };

@@ -95,12 +95,20 @@ void run_options_announce(struct cli *cli, const struct session_config *config, 
 	char line[512];
 	const struct tare_target *targets;
 	size_t count = session_targets(session, &targets);
-	session_describe(config, line, sizeof line);
-	fprintf(cli->note, "%s\n", line);
+	if (config->step_count) {
+		fprintf(cli->note, "%zu steps, %s to %s", config->step_count, config->steps[0].label,
+			config->steps[config->step_count - 1].label);
+		if (config->rounds > 1)
+			fprintf(cli->note, ", %u times over", config->rounds);
+		fputs(".\n", cli->note);
+	} else {
+		session_describe(config, line, sizeof line);
+		fprintf(cli->note, "%s\n", line);
+	}
 	for (size_t i = 0; i < count; i++)
 		if (!strstr(targets[i].url, targets[i].address))
 			fprintf(cli->note, "%s is %s\n", targets[i].url, targets[i].address);
-	if (session_tick_note(config, clock_tick_ns(), line, sizeof line))
+	if (!config->step_count && session_tick_note(config, clock_tick_ns(), line, sizeof line))
 		fprintf(cli->note, "note: %s\n", line);
 	fflush(cli->note);
 }

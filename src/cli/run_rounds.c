@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "tare/rate.h"
 
 struct kept_round {
 	struct kept_round *next;
@@ -24,6 +25,7 @@ int run_rounds_open(struct cli *cli, const struct session_config *config, const 
 	struct tare_rules rules;
 	tare_rules_default(&rules);
 	struct run_rounds rounds = {.cli = cli, .config = config, .format = format};
+	rounds.swept = config->step_count > 0 && config->steps[0].every_ns > 0;
 	if (stat_view_open(&rules, spans, &rounds.view, err) < 0)
 		return -1;
 	*ret_rounds = rounds;
@@ -54,7 +56,7 @@ static void clear_progress(struct run_rounds *rounds)
 static void judge_rate(struct run_rounds *rounds, const struct tare_record *record)
 {
 	/* a round cut short by Ctrl-C says nothing about the rate of its end */
-	struct session_rate rate = session_rate_of(record, rounds->config->on_late);
+	struct tare_rate rate = tare_rate_of(record);
 	if (rate.ok || record->series.count < 2)
 		return;
 	if (!rounds->rate_missed || rate.held < rounds->held) {
@@ -64,12 +66,30 @@ static void judge_rate(struct run_rounds *rounds, const struct tare_record *reco
 	rounds->rate_missed = true;
 }
 
+/* The highest rate at which every target kept to the schedule, and lost no more than it may. */
+static void judge_sweep(struct run_rounds *rounds, const struct tare_record *records, size_t count)
+{
+	double asked = tare_rate_of(&records[0]).asked;
+	for (size_t i = 0; i < count; i++) {
+		struct tare_fates fates = tare_fates_of(&records[i].series);
+		double lost = fates.sent ? (double)fates.count[TARE_LOST] / (double)fates.sent : 1;
+		if (!tare_rate_of(&records[i]).ok || (rounds->config->stop_loss >= 0 && lost > rounds->config->stop_loss))
+			return;
+	}
+	if (rounds->swept && asked > rounds->best) {
+		rounds->best = asked;
+		snprintf(rounds->best_label, sizeof rounds->best_label, "%s", records[0].round->label);
+	}
+}
+
 static void say_round(struct run_rounds *rounds, const struct tare_round *round, uint64_t sent, uint64_t answered)
 {
-	if (rounds->config->rounds == 1 || rounds->cli->note_tty)
+	size_t steps = rounds->config->step_count ? rounds->config->step_count : 1;
+	if (rounds->config->rounds * steps == 1 || rounds->cli->note_tty)
 		return;
-	fprintf(rounds->cli->note, "round %u of %u: %llu sent, %llu answered\n", round->number, rounds->config->rounds,
-		(unsigned long long)sent, (unsigned long long)answered);
+	fprintf(rounds->cli->note, "round %u of %zu%s%s: %llu sent, %llu answered\n", round->number,
+		rounds->config->rounds * steps, rounds->config->step_count ? ", " : "",
+		rounds->config->step_count ? round->label : "", (unsigned long long)sent, (unsigned long long)answered);
 	fflush(rounds->cli->note);
 }
 
@@ -95,6 +115,7 @@ static int take_round(void *context, const struct tare_record *records, size_t c
 		if (stat_view_add(rounds->view, NULL, &record, err) < 0)
 			return -1;
 	}
+	judge_sweep(rounds, records, count);
 	say_round(rounds, round, sent, answered);
 	return 0;
 }
@@ -205,7 +226,8 @@ static int judge(struct run_rounds *rounds, bool interrupted)
 			if (rounds->answered[i] == 0)
 				cli_warn(rounds->cli, "%s never answered", rounds->urls[i]);
 	}
-	if (rounds->rate_missed) {
+	/* a sweep of rates is there to find the one that is not held */
+	if (rounds->rate_missed && !(rounds->swept && rounds->best > 0)) {
 		char asked[32], held[32];
 		format_rate(rounds->asked, asked, sizeof asked);
 		format_rate(rounds->held, held, sizeof held);
@@ -226,7 +248,10 @@ int run_rounds_print(struct run_rounds *rounds, const struct tare_run *run, bool
 	ended.status = interrupted ? TARE_RUN_INTERRUPTED : TARE_RUN_FINISHED;
 	if (rounds->targets == 0)
 		return 4;
-	if (stat_view_run(rounds->view, NULL, &ended, NULL, 0, err) < 0 ||
+	char line[120];
+	snprintf(line, sizeof line, "highest rate held: %s", rounds->best_label);
+	if ((rounds->best > 0 && stat_view_remark(rounds->view, line, err) < 0) ||
+		stat_view_run(rounds->view, NULL, &ended, NULL, 0, err) < 0 ||
 		stat_view_print(rounds->cli->out, rounds->view, &layout, err) < 0)
 		return -1;
 	fflush(rounds->cli->out);

@@ -17,7 +17,9 @@ struct run_rounds {
 	uint64_t samples;
 	uint64_t answered[64];      /* by target */
 	double asked, held;         /* of the worst round; held 0: none judged */
-	bool rate_missed;
+	double best;                /* of a sweep of rates: the highest that was held; 0: none */
+	char best_label[64];
+	bool rate_missed, swept;    /* swept: rates differ by step */
 	const char *urls[64];
 	size_t targets;
 };

@@ -3,23 +3,10 @@
 #include "cli/trial_set.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/session.h"
-
-double trial_rate_of(const struct tare_record *record)
-{
-	const struct tare_series *series = &record->series;
-	enum probe_late on_late = PROBE_LATE_SEND;
-	if (record->round->interval_ns <= 0 || !series->at_ns[TARE_STAGE_DUE])
-		return NAN;
-	for (size_t i = 0; series->flags && i < series->count && on_late == PROBE_LATE_SEND; i++)
-		if (series->flags[i] & TARE_FLAG_SKIPPED)
-			on_late = PROBE_LATE_SKIP;
-	return session_rate_of(record, on_late).held;
-}
+#include "tare/rate.h"
 
 static bool is_asked(const struct tare_record *record, const char *url)
 {
@@ -44,7 +31,7 @@ static int add_records(struct tare_trials *trials, struct source *source, const 
 		int arm = (has_times(record) || record->bins) && is_asked(record, url) ? arm_of(context, record) : -1;
 		if (arm < 0)
 			continue;
-		if (tare_trials_add(trials, (unsigned char)arm, path, record, trial_rate_of(record), err) < 0)
+		if (tare_trials_add(trials, (unsigned char)arm, path, record, tare_rate_of(record).held, err) < 0)
 			return -1;
 		++*ret_added;
 	}

@@ -7,9 +7,6 @@
 /* Which rounds belong to which arm: 0, 1, or -1 for neither. */
 typedef int arm_of_record(void *context, const struct tare_record *record);
 
-/* The rate that a record held; NAN when it has no schedule. */
-double trial_rate_of(const struct tare_record *record);
-
 /* url NULL: the first target of each run. *ret_added counts the rounds taken; strings are copied. */
 int trial_set_read(struct tare_trials *trials, const char *path, const struct source_rules *rules, const char *url,
 	arm_of_record *arm_of, void *context, size_t *ret_added, struct tare_err *err) TARE_MUST_USE;

@@ -7,6 +7,7 @@
 struct row_part {
 	struct tare_row row;
 	uint32_t rounds;
+	bool mixed;                    /* of different rates or payloads */
 	struct tare_counts *counts;    /* of values, or of the upper bounds of ranges */
 	struct tare_counts *lows;      /* of lower bounds; NULL while every value is exact */
 	struct tare_counts *steps;     /* of neighbouring values, for IPDV; NULL unless asked for and the base span */

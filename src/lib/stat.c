@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "lib/row.h"
 #include "lib/series.h"
+#include "tare/rate.h"
 #include "tare/variation.h"
 
 struct tare_stat {
@@ -124,6 +125,7 @@ static void add_binned(struct tare_row *row, const struct tare_bins *bins)
 static void fill_row(struct tare_row *row, const char *file, const struct tare_record *record, size_t first)
 {
 	struct tare_fates fates = tare_fates_of(&record->series);
+	struct tare_rate rate = tare_rate_of(record);
 	*row = (struct tare_row){
 		.file = file,
 		.run = record->run ? record->run->id : 0,
@@ -131,6 +133,9 @@ static void fill_row(struct tare_row *row, const char *file, const struct tare_r
 		.label = record->round->label,
 		.target = record->target->url,
 		.kind = record->target->kind,
+		.rate_asked = rate.asked,
+		.rate_held = rate.held,
+		.payload_bytes = record->target->payload_bytes,
 		.sent = fates.sent,
 		.lost = fates.count[TARE_LOST],
 		.overdue = fates.count[TARE_OVERDUE],

@@ -155,6 +155,21 @@ static struct cell get_moment(const void *record, const struct column *column)
 	return isfinite(value) ? cell_real(value) : cell_absent(CELL_TOO_FEW);
 }
 
+static struct cell get_rate(const void *record, const struct column *column)
+{
+	double value = MEMBER(double, record, column);
+	return isfinite(value) ? cell_real(value) : cell_absent(ROW(record)->round ? CELL_NOT_MEASURED : CELL_NOT_APPLICABLE);
+}
+
+static struct cell get_payload(const void *record, const struct column *column)
+{
+	(void)column;
+	const struct tare_row *row = ROW(record);
+	if (row->payload_bytes)
+		return cell_count(row->payload_bytes);
+	return cell_absent(row->round ? CELL_NOT_MEASURED : CELL_NOT_APPLICABLE);
+}
+
 static struct cell get_low(const void *record, const struct column *column)
 {
 	return duration(ROW(record), ROW(record)->ranked[column->index].low_ns, CELL_TOO_FEW);
@@ -185,6 +200,10 @@ static const struct column before_percentiles[] = {
 	{"group", "group", "what the row is merged over with --group-by; null otherwise", .get = get_group, .is_text = true},
 	{"target", "target", "what was asked, as a URL", .get = get_text, .is_text = true, AT(target)},
 	{"kind", "kind", "kind of probe", .get = get_text, .is_text = true, AT(kind)},
+	{"payload_bytes", "payload", "bytes behind the IP and UDP or ICMP headers", .get = get_payload},
+	{"rate_asked", "asked", "requests a second asked for", .unit = UNIT_RATE, .get = get_rate, AT(rate_asked)},
+	{"rate_held", "held", "requests a second that left on schedule; the lowest where rounds are merged", .unit = UNIT_RATE,
+		.get = get_rate, AT(rate_held)},
 	{"span", "span", "between which two stages", .get = get_span, .is_text = true},
 	{"sent", "sent", "requests the kernel accepted, warm-up included", .get = get_count, AT(sent)},
 	{"n", "n", "values counted: answered and overdue, without the warm-up", .get = get_count, AT(n)},

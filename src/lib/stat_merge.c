@@ -178,8 +178,21 @@ void row_figures(struct tare_row *row, const struct tare_rules *rules, const str
 	row->variation = variation_of(rules, values, row->round ? row->variation.rfc3550_jitter_ns : NAN);
 }
 
+/* Steps of a sweep. Half a per cent is what an interval in whole ns rounds a rate by at most. */
+static bool is_other_load(const struct tare_row *one, const struct tare_row *other)
+{
+	bool payloads = one->payload_bytes && other->payload_bytes && one->payload_bytes != other->payload_bytes;
+	return payloads || fabs(one->rate_asked - other->rate_asked) > 0.005 * one->rate_asked;
+}
+
 void row_merge(struct tare_row *into, const struct tare_row *from)
 {
+	if (is_other_load(into, from) || isnan(from->rate_asked))
+		into->rate_asked = NAN;
+	if (!(into->rate_held <= from->rate_held))
+		into->rate_held = from->rate_held;
+	if (into->payload_bytes != from->payload_bytes)
+		into->payload_bytes = 0;
 	if (!text_equal(into->label, from->label))
 		into->label = NULL;
 	if (!text_equal(into->file, from->file))
@@ -273,6 +286,7 @@ int row_part_add(struct row_part **part, const struct tare_row *row, const struc
 	const struct row_tables *take, struct tare_err *err)
 {
 	if (*part) {
+		(*part)->mixed |= is_other_load(&(*part)->row, row);
 		row_merge(&(*part)->row, row);
 	} else {
 		*part = calloc(1, sizeof(**part));
@@ -300,15 +314,17 @@ static int merge_span(struct row_list *list, const struct tare_rules *rules, con
 	size_t first, size_t count, int span, struct tare_err *err)
 {
 	struct row_part *sum = NULL;
+	bool mixed = false;
 	int failed = 0;
 	for (size_t i = first; i < count && !failed; i++) {
 		const struct row_part *part = groups[i].part[span];
 		if (part && same_target(&groups[first], &groups[i])) {
 			struct row_values values = row_values_of(part);
 			failed = row_part_add(&sum, &part->row, &values, NULL, err);
+			mixed |= part->mixed;
 		}
 	}
-	if (sum && !failed) {
+	if (sum && !failed && !mixed && !sum->mixed) {
 		sum->row.run = 0;
 		sum->row.round = 0;
 		sum->row.first_ns = sum->row.second_ns = TARE_NO_TIME;
@@ -344,7 +360,7 @@ int row_merged(struct row_list *list, const struct tare_rules *rules, const stru
 	for (size_t i = 0; i < count; i++) {
 		for (int span = 0; span < TARE_SPAN_COUNT; span++) {
 			const struct row_part *part = groups[i].part[span];
-			if (!part || (by_run && part->rounds < 2))
+			if (!part || (by_run && (part->rounds < 2 || part->mixed)))
 				continue;
 			struct tare_row row = part->row;
 			row.group = by_run ? NULL : groups[i].key;

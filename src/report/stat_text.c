@@ -6,6 +6,7 @@
  * compare across them.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "report/stat_plan.h"
 #include "report/stat_priv.h"
+#include "tare/rate.h"
 
 enum {
 	ROUNDS_IN_FULL = 3, /* more rounds than these become a line each */
@@ -145,15 +147,22 @@ static bool in_rounds(const struct tare_rules *rules, uint32_t at)
 	return at != 1 && at != 4;
 }
 
+/* Rounds of different rates: what was held stands beside what was asked. */
+static bool is_sweep(const struct tare_row *one, const struct tare_row *other)
+{
+	return fabs(one->rate_asked - other->rate_asked) > 0.005 * one->rate_asked;
+}
+
 static int paint_rounds(struct painter *painter, const char *first_column, const struct tare_row *const *rows,
 	size_t count, struct tare_err *err)
 {
 	const struct tare_rules *rules = &painter->view->rules;
 	struct choice choice = {.count = 0};
-	bool labelled = false, lossy = false;
+	bool labelled = false, lossy = false, rates = false;
 	for (size_t i = 0; i < count; i++) {
 		labelled |= rows[i]->label && rows[i]->label[0];
 		lossy |= rows[i]->lost > 0;
+		rates |= is_sweep(rows[0], rows[i]) || rows[i]->rate_held < TARE_RATE_HELD * rows[i]->rate_asked;
 		painter->not_measured |= rows[i]->round && rows[i]->first_ns == TARE_NO_TIME;
 	}
 	choose(painter, &choice, first_column);
@@ -161,6 +170,10 @@ static int paint_rounds(struct painter *painter, const char *first_column, const
 		choose(painter, &choice, "label");
 	if (strcmp(first_column, "round") != 0)
 		choose(painter, &choice, "n");
+	if (rates) {
+		choose(painter, &choice, "rate_asked");
+		choose(painter, &choice, "rate_held");
+	}
 	if (lossy)
 		choose(painter, &choice, "lost");
 	choose(painter, &choice, "min_ns");

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "report/report.h"
 #include "report/utf8.h"
 
@@ -64,7 +65,7 @@ static const char *state_mark(enum cell_state state)
 	return marks[state];
 }
 
-static char *cell_to_text(const struct cell *cell)
+static char *cell_to_text(const struct cell *cell, enum cell_unit unit)
 {
 	char number[48];
 	if (cell->state != CELL_VALUE)
@@ -79,7 +80,10 @@ static char *cell_to_text(const struct cell *cell)
 		snprintf(number, sizeof(number), "%" PRId64, cell->as.integer);
 		break;
 	case CELL_REAL:
-		snprintf(number, sizeof(number), "%.4g", cell->as.real);
+		if (unit == UNIT_RATE)
+			format_rate(cell->as.real, number, sizeof(number));
+		else
+			snprintf(number, sizeof(number), "%.4g", cell->as.real);
 		break;
 	}
 	return strdup(number);
@@ -116,7 +120,7 @@ static int text_row(struct report *report, const void *record, struct tare_err *
 			kept.low_ns = cell.low_ns;
 			note_duration(grid, &kept);
 		} else {
-			kept.text = cell_to_text(&cell);
+			kept.text = cell_to_text(&cell, column->unit);
 			if (!kept.text)
 				return tare_fail(err, TARE_E_SYSTEM, "out of memory for a table");
 		}

@@ -24,10 +24,10 @@
 /* Rounds longer than this would overflow the arithmetic of the grid. */
 #define ROUND_LONGEST_NS ((int64_t)365 * 86400 * 1000000000)
 
-static int choose_payload(const struct session *session, const struct probe_kind *kind, uint32_t *ret_bytes,
-	struct tare_err *err)
+int session_payload(const struct session *session, size_t i, uint32_t *ret_bytes, struct tare_err *err)
 {
 	const struct session_config *config = &session->config;
+	const struct probe_kind *kind = session->kinds[i];
 	const struct probe_exchange *exchange = exchange_for(session, kind);
 	size_t bytes = config->payload_bytes;
 	if (exchange && kind->exchanges == PROBE_EXCHANGES_TEXT)
@@ -37,64 +37,79 @@ static int choose_payload(const struct session *session, const struct probe_kind
 	else if (!bytes)
 		bytes = kind->usual_bytes;
 	else if (bytes < kind->least_bytes || bytes > kind->most_bytes)
-		return tare_fail(err, TARE_E_USAGE, "--size %zu: %s:// takes %zu to %zu bytes", bytes, kind->scheme,
-			kind->least_bytes, kind->most_bytes);
+		return tare_fail(err, TARE_E_USAGE, "--size%s %zu: %s:// takes %zu to %zu bytes",
+			session->asked.payload_bytes == bytes ? "" : "s", bytes, kind->scheme, kind->least_bytes,
+			kind->most_bytes);
 	*ret_bytes = (uint32_t)bytes;
 	return 0;
 }
 
-static int open_target(struct session *session, size_t i, struct tare_err *err)
+/* The URL of target i, checked against what its kind takes, with its port. */
+static int read_url(const struct session *session, size_t i, struct net_url *ret_url, const struct probe_kind **ret_kind,
+	struct tare_err *err)
 {
-	const struct session_config *config = &session->config;
-	struct tare_target *target = &session->targets[i];
-	struct probe_target *probe = &session->probes[i];
-	struct net_url url;
-	probe->fd = -1;
-	if (net_url_parse(config->urls[i], &url, err) < 0)
+	const char *text = session->config.urls[i];
+	if (net_url_parse(text, ret_url, err) < 0)
 		return -1;
-	const struct probe_kind *kind = probe_kind_of(url.scheme, err);
+	const struct probe_kind *kind = probe_kind_of(ret_url->scheme, err);
 	if (!kind)
 		return -1;
-	if (!kind->has_path && url.path[0])
-		return tare_fail(err, TARE_E_USAGE, "'%.200s' has something behind host and port: '%.100s'", config->urls[i],
-			url.path);
-	if (kind->default_port == 0 && url.port >= 0)
-		return tare_fail(err, TARE_E_USAGE, "'%s': %s has no ports", config->urls[i], kind->scheme);
-	if (kind->default_port < 0 && url.port < 0)
-		return tare_fail(err, TARE_E_USAGE, "'%s' needs a port: %s://HOST:PORT", config->urls[i], kind->scheme);
-	if (kind->default_port > 0 && url.port < 0)
-		url.port = kind->default_port;
-	if (net_resolve(&url, config->family, &session->addresses[i], err) < 0 ||
-		choose_payload(session, kind, &target->payload_bytes, err) < 0)
+	if (!kind->has_path && ret_url->path[0])
+		return tare_fail(err, TARE_E_USAGE, "'%.200s' has something behind host and port: '%.100s'", text,
+			ret_url->path);
+	if (kind->default_port == 0 && ret_url->port >= 0)
+		return tare_fail(err, TARE_E_USAGE, "'%s': %s has no ports", text, kind->scheme);
+	if (kind->default_port < 0 && ret_url->port < 0)
+		return tare_fail(err, TARE_E_USAGE, "'%s' needs a port: %s://HOST:PORT", text, kind->scheme);
+	if (kind->default_port > 0 && ret_url->port < 0)
+		ret_url->port = kind->default_port;
+	*ret_kind = kind;
+	return 0;
+}
+
+static int resolve_target(struct session *session, size_t i, struct tare_err *err)
+{
+	struct net_url url;
+	if (read_url(session, i, &url, &session->kinds[i], err) < 0)
 		return -1;
-	*target = (struct tare_target){.position = (uint32_t)i,
-		.url = config->urls[i],
-		.kind = kind->scheme,
-		.address = session->addresses[i].text,
-		.payload_bytes = target->payload_bytes};
-	probe->kind = kind;
-	probe->clock = &clock_system;
+	return net_resolve(&url, session->config.family, &session->addresses[i], err);
+}
+
+int session_open_target(struct session *session, size_t i, uint64_t salt, struct tare_err *err)
+{
+	const struct session_config *config = &session->config;
+	struct tare_target *target = &session->targets[session->first_target + i];
+	struct probe_target *probe = &session->probes[i];
+	struct net_url url;
+	if (read_url(session, i, &url, &session->kinds[i], err) < 0)
+		return -1;
+	*probe = (struct probe_target){.kind = session->kinds[i], .fd = -1, .clock = &clock_system};
 	probe->request = (struct probe_request){
 		.address = session->addresses[i],
 		.text = config->urls[i],
 		.url = &url,
 		.payload_bytes = target->payload_bytes,
 		.stamps = config->stamps,
-		.transmit_stamps = config->every_ns / (int64_t)config->url_count >= TRANSMIT_STAMPS_LEAST_NS,
+		.transmit_stamps = session_transmit_stamps(config),
 		.spin = config->spin,
-		.seed = pacer_mix(session->seed, 1000 + i),
-		.exchange = exchange_for(session, kind),
+		.seed = pacer_mix(session->seed, 1000 + i + salt * SPOOL_TARGETS_MAX),
+		.exchange = exchange_for(session, probe->kind),
 		.http = &config->http,
 		.timeout_ns = config->timeout_ns,
 	};
 	session->probe_list[i] = probe;
-	int status = kind->open(probe, err);
+	int status = probe->kind->open(probe, err);
 	probe->request.url = NULL;
 	target->payload_bytes = (uint32_t)probe->request.payload_bytes;
 	return status;
 }
 
-static int check_config(const struct session_config *config, uint64_t *ret_slots, struct tare_err *err)
+bool session_transmit_stamps(const struct session_config *config)
+{
+	return config->every_ns / (int64_t)config->url_count >= TRANSMIT_STAMPS_LEAST_NS;
+}
+
+int session_check(const struct session_config *config, uint64_t *ret_slots, struct tare_err *err)
 {
 	if (config->url_count == 0)
 		return tare_fail(err, TARE_E_USAGE, "no target given; one is SCHEME://HOST[:PORT], as udp://10.0.0.2:7000");
@@ -171,7 +186,7 @@ static int open_recording(struct session *session, struct tare_err *err)
 	if (tare_writer_open(config->output, config->append ? TARE_APPEND : TARE_CREATE, &session->writer, err) < 0)
 		return -1;
 	session->run.spool = session->prefix;
-	if (tare_writer_begin_run(session->writer, &session->run, session->targets, session->target_count,
+	if (tare_writer_begin_run(session->writer, &session->run, session->targets, session->target_rows,
 		    config->settings, config->setting_count, err) < 0)
 		return -1;
 	if (session_around_begin(session, err) < 0)
@@ -189,11 +204,12 @@ static int open_all(struct session *session, struct tare_err *err)
 		return -1;
 	if (session->config.stamps >= PROBE_STAMPS_KERNEL)
 		session->keeper = net_keeper_open();
-	for (size_t i = 0; i < session->config.url_count; i++) {
-		session->target_count = i + 1;
-		if (open_target(session, i, err) < 0)
+	session->target_count = session->config.url_count;
+	for (size_t i = 0; i < session->target_count; i++)
+		if (resolve_target(session, i, err) < 0)
 			return -1;
-	}
+	if (steps_open(session, err) < 0)
+		return -1;
 	describe_run(session);
 	session->peer_is_here = is_loopback(&session->addresses[0].storage);
 	if (session->config.mlock && mlockall(MCL_CURRENT | MCL_FUTURE) != 0)
@@ -206,12 +222,14 @@ static int open_all(struct session *session, struct tare_err *err)
 int session_open(const struct session_config *config, struct session **ret_session, struct tare_err *err)
 {
 	uint64_t slots = 0;
-	if (check_config(config, &slots, err) < 0)
-		return -1;
+	/* a sweep is checked step by step, with what each of them sets */
+	if (config->url_count == 0 || !config->step_count)
+		if (session_check(config, &slots, err) < 0)
+			return -1;
 	struct session *session = calloc(1, sizeof *session);
 	if (!session)
 		return tare_fail_errno(err, ENOMEM, "cannot open a session");
-	session->config = *config;
+	session->config = session->asked = *config;
 	session->slots = slots;
 	session->watch_cost_ns = TARE_NO_TIME;
 	session->keeper = session->signals = session->done = -1;
@@ -256,7 +274,7 @@ void session_free(struct session *session)
 
 size_t session_targets(const struct session *session, const struct tare_target **ret_targets)
 {
-	*ret_targets = session->targets;
+	*ret_targets = &session->targets[session->first_target];
 	return session->target_count;
 }
 

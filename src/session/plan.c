@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a run will be able to see, in words before it starts; and whether it held its rate, after. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -69,53 +68,4 @@ bool session_tick_note(const struct session_config *config, int64_t tick_ns, cha
 				"--jitter spreads them",
 			tick, every, (long long)(tick_ns / config->every_ns));
 	return true;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
-/* Median lateness of at most 1000 requests from `from` on, going up or down by `step`; 0 when none was sent. */
-static int64_t median_lateness_ns(const struct tare_series *series, size_t from, int step)
-{
-	int64_t late_ns[1000];
-	size_t wanted = series->count / 10 + 1, n = 0;
-	wanted = wanted < 1000 ? wanted : 1000;
-	for (size_t i = from; i < series->count && n < wanted; i += (size_t)step) {
-		int64_t value = tare_span_of(series, TARE_SPAN_LATE, i);
-		if (value != TARE_NO_TIME)
-			late_ns[n++] = value;
-	}
-	if (n == 0)
-		return 0;
-	qsort(late_ns, n, sizeof late_ns[0], by_value);
-	return late_ns[n / 2];
-}
-
-struct session_rate session_rate_of(const struct tare_record *record, enum probe_late on_late)
-{
-	const struct tare_series *series = &record->series;
-	struct session_rate rate = {.ok = true};
-	int64_t interval_ns = record->round->interval_ns;
-	if (interval_ns <= 0)
-		return rate;
-	rate.asked = rate.held = 1e9 / (double)interval_ns;
-	if (series->count < 2)
-		return rate;
-	if (on_late == PROBE_LATE_SKIP) {
-		size_t skipped = 0;
-		for (size_t i = 0; series->flags && i < series->count; i++)
-			skipped += (series->flags[i] & TARE_FLAG_SKIPPED) != 0;
-		rate.held = rate.asked * (double)(series->count - skipped) / (double)series->count;
-	} else {
-		double planned_ns = (double)interval_ns * (double)(series->count - 1);
-		/* what grew between start and end: a constant lateness is a slow wake-up, not a rate that slips */
-		int64_t slip_ns = median_lateness_ns(series, series->count - 1, -1) - median_lateness_ns(series, 0, 1);
-		if (slip_ns > interval_ns)
-			rate.held = rate.asked * planned_ns / (planned_ns + (double)slip_ns);
-	}
-	rate.ok = rate.held >= 0.99 * rate.asked;
-	return rate;
 }

@@ -86,11 +86,22 @@ int exchange_read(struct session *session, struct tare_err *err) TARE_MUST_USE;
 /* What of it concerns a kind; NULL: nothing. */
 const struct probe_exchange *exchange_for(const struct session *session, const struct probe_kind *kind);
 
+/* A sweep under way (steps.c). */
+struct session_steps {
+	size_t at;                      /* the step whose settings are on */
+	bool left_out[SESSION_STEPS_MAX];
+};
+
 struct session {
 	struct session_config config;
+	struct session_config asked;    /* as it was given: a step changes `config` */
+	struct session_steps steps;
 	uint64_t seed, slots;
-	size_t target_count;
+	size_t target_count;            /* of a round */
+	/* Targets as the recording has them: with payloads that differ by step, target_count for each payload. */
 	struct tare_target targets[SPOOL_TARGETS_MAX];
+	size_t target_rows, first_target; /* of them all; of the step */
+	const struct probe_kind *kinds[SPOOL_TARGETS_MAX];
 	struct net_address addresses[SPOOL_TARGETS_MAX];
 	struct probe_target probes[SPOOL_TARGETS_MAX];
 	struct probe_target *probe_list[SPOOL_TARGETS_MAX];
@@ -117,6 +128,24 @@ struct session {
 	atomic_bool stop;
 	struct session_around around;
 };
+
+/* Whether a configuration can be measured, and how many slots a round of it has. */
+int session_check(const struct session_config *config, uint64_t *ret_slots, struct tare_err *err) TARE_MUST_USE;
+/* Opens target i of the step that is on (its URL was resolved before), with `salt` mixed into its seed. */
+int session_open_target(struct session *session, size_t i, uint64_t salt, struct tare_err *err) TARE_MUST_USE;
+/* Whether the schedule leaves time to read transmit stamps. */
+bool session_transmit_stamps(const struct session_config *config);
+/* The payload of target i with the settings that are on. */
+int session_payload(const struct session *session, size_t i, uint32_t *ret_bytes, struct tare_err *err) TARE_MUST_USE;
+
+/* Checks every step, describes the targets of all of them, and puts the first one on. */
+int steps_open(struct session *session, struct tare_err *err) TARE_MUST_USE;
+/* How many rounds a run has at most. */
+uint32_t steps_rounds(const struct session *session);
+/* Puts the settings of round i (from 0) on; false when its step is left out. */
+int steps_apply(struct session *session, uint32_t i, bool *ret_runs, struct tare_err *err) TARE_MUST_USE;
+/* After a round: whether its step ends a part of the sweep; then as an event, too. */
+void steps_judge(struct session *session, struct writer_job *job);
 
 /* Opens the watch and writes the facts of the run's start; nothing without a recording. */
 int session_around_begin(struct session *session, struct tare_err *err) TARE_MUST_USE;

@@ -39,6 +39,7 @@ static struct spool_header plan_round(struct session *session)
 		.number = session->round_number,
 		.warmup = config->warmup,
 		.injecting = session->inject.count > 0,
+		.first_target = (uint32_t)session->first_target,
 	};
 	snprintf(plan.label, sizeof plan.label, "%s", config->label ? config->label : "");
 	for (size_t i = 0; i < session->target_count; i++)
@@ -139,7 +140,7 @@ static void note_unlocked(const struct session *session, const struct session_ev
 static void say_events(const struct session_events *events, const struct writer_job *job)
 {
 	for (size_t i = 0; events->note && i < job->event_count; i++)
-		if (strcmp(job->events[i].kind, "reconnected") == 0 ||
+		if (strcmp(job->events[i].kind, "reconnected") == 0 || strcmp(job->events[i].kind, "sweep") == 0 ||
 			(strcmp(job->events[i].kind, "peer") == 0 && job->round.number == 1))
 			events->note(events->context, job->events[i].text);
 }
@@ -152,7 +153,7 @@ static void add_peers(struct session *session, struct writer_job *job)
 		char seen[800] = "", sentence[1000];
 		if (probe->kind->tell)
 			probe->kind->tell(probe, seen, sizeof seen);
-		snprintf(sentence, sizeof sentence, "%s: %s", session->targets[i].url, seen);
+		snprintf(sentence, sizeof sentence, "%s: %s", session->targets[session->first_target + i].url, seen);
 		if (seen[0])
 			writer_job_event(job, job->round.first_due_ns, "peer", sentence);
 	}
@@ -203,7 +204,7 @@ static int run_round(struct session *session, const struct session_events *event
 	}
 	struct writer_job *job;
 	struct sealing_of_spool sealing = {.run = &session->run,
-		.targets = session->targets,
+		.targets = &session->targets[session->first_target],
 		.spool = &session->spool,
 		.status = "finished"};
 	for (size_t i = 0; i < threads; i++) {
@@ -221,6 +222,7 @@ static int run_round(struct session *session, const struct session_events *event
 		writer_job_free(job, false);
 		return -1;
 	}
+	steps_judge(session, job);
 	job->spool = session->spool;
 	session->spool = (struct spool){.fd = -1};
 	return deliver(session, events, job, err);
@@ -281,8 +283,14 @@ int64_t session_now_ns(const struct session *session)
 static int run_rounds(struct session *session, const struct session_events *events, bool *ret_interrupted,
 	struct tare_err *err)
 {
-	for (uint32_t i = 0; i < session->config.rounds && !*ret_interrupted; i++) {
-		session->round_number = i + 1;
+	uint32_t rounds = steps_rounds(session);
+	for (uint32_t i = 0; i < rounds && !*ret_interrupted; i++) {
+		bool runs = true;
+		if (steps_apply(session, i, &runs, err) < 0)
+			return -1;
+		if (!runs)
+			continue;
+		session->round_number++;
 		if (run_round(session, events, ret_interrupted, err) < 0)
 			return -1;
 	}

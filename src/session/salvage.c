@@ -85,7 +85,8 @@ static bool belongs(const struct spool *spool, const struct orphan *orphan)
 {
 	const struct spool_header *header = spool->header;
 	return header->seed == orphan->run.seed && header->epoch_mono_ns == orphan->run.epoch_mono_ns &&
-		header->epoch_real_ns == orphan->run.epoch_real_ns && header->target_count == orphan->target_count;
+		header->epoch_real_ns == orphan->run.epoch_real_ns && header->first_target <= orphan->target_count &&
+		header->target_count <= orphan->target_count - header->first_target;
 }
 
 static uint64_t requests_in(const struct spool *spool)
@@ -101,7 +102,7 @@ static int write_spool(struct tare_writer *writer, const struct orphan *orphan, 
 {
 	struct writer_job *job;
 	struct sealing_of_spool sealing = {.run = &orphan->run,
-		.targets = orphan->targets,
+		.targets = &orphan->targets[spool->header->first_target],
 		.spool = spool,
 		.ended_mono_ns = last_moment(spool),
 		.status = "salvaged"};

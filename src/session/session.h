@@ -21,13 +21,31 @@
 /* AUTO: with --spin, where watching costs nothing until something disturbs. */
 enum session_why { SESSION_WHY_AUTO, SESSION_WHY_ON, SESSION_WHY_OFF };
 
+/*
+ * A sweep: every round is one step of it, in order, and the whole as many times over as there are rounds. What a
+ * step does not set is that of the configuration.
+ */
+enum { SESSION_STEPS_MAX = 64 };
+struct session_step {
+	int64_t every_ns;          /* 0: not set */
+	size_t payload_bytes;      /* 0 */
+	char label[64];            /* "size=512 rate=10k/s" */
+};
+
 struct session_config {
 	const char *const *urls;
 	size_t url_count;
 	int family;                /* AF_UNSPEC, AF_INET, AF_INET6 */
 	int64_t every_ns, jitter_ns, timeout_ns, for_ns; /* for_ns 0: by count */
 	uint64_t count;            /* requests per round and target beside the warm-up */
-	uint32_t rounds, warmup;
+	uint32_t rounds, warmup;   /* rounds: of each step, if there are any */
+	const struct session_step *steps; /* step_count of them, at most SESSION_STEPS_MAX; borrowed */
+	size_t step_count;
+	/*
+	 * A step whose rate was not held (tare/rate.h), or that lost more than this share of its requests, is the last
+	 * of its kind: steps of the same payload at its rate or a higher one are left out. Below 0: nothing is.
+	 */
+	double stop_loss;
 	size_t payload_bytes;      /* 0: 64, or the kind's least where that is more */
 	/* What a service is asked and must answer, with C escapes (probe/reply.h); NULL and 0: nothing of the kind. */
 	const char *send, *expect, *expect_regex;
@@ -76,7 +94,7 @@ void session_free(struct session *session); /* NULL is fine */
 
 size_t session_targets(const struct session *session, const struct tare_target **ret_targets);
 const struct tare_run *session_run_of(const struct session *session);
-/* Requests per round and target, warm-up included. */
+/* Requests per round and target, warm-up included; of the step under way. */
 uint64_t session_slots(const struct session *session);
 
 /* Blocks SIGINT and SIGTERM for this thread and those it starts. */
@@ -131,13 +149,6 @@ struct session_progress session_progress_of(const struct session *session);
 void session_describe(const struct session_config *config, char *buffer, size_t room);
 /* A sentence when the grid is commensurate with the kernel's tick; false when it is not. */
 bool session_tick_note(const struct session_config *config, int64_t tick_ns, char *buffer, size_t room);
-
-/*
- * The rate that was held, from lateness: the median `late` of the last requests minus that of the first is
- * what the schedule slipped; a single stall does not count. asked and held are requests per second.
- */
-struct session_rate { double asked, held; bool ok; };
-struct session_rate session_rate_of(const struct tare_record *record, enum probe_late on_late);
 
 /* ---- after a crash ---- */
 

@@ -28,7 +28,8 @@ struct spool_header {
 	uint64_t seed;
 	int64_t first_due_ns, interval_ns, phase_ns, jitter_ns, timeout_ns; /* first due: CLOCK_MONOTONIC */
 	uint32_t number, warmup;
-	uint32_t injecting, reserved;             /* the sender holds itself up on purpose */
+	uint32_t injecting;                       /* the sender holds itself up on purpose */
+	uint32_t first_target;                    /* of the run's targets, that of a sweep's step */
 	uint32_t stamps[SPOOL_TARGETS_MAX];       /* enum net_stamp asked for */
 	char label[SPOOL_LABEL_BYTES];
 	_Atomic uint64_t readings_count;

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Asked and held rate. Planned time is that between the first and the last due time, so that drawn schedules count as well. */
+#include "tare/rate.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* At either end of the round lateness is the median of a tenth of the requests, at most this many. */
+enum { END_MOST = 1000 };
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Median lateness of requests from `from` on, going up or down by `step`; 0 when none was sent. */
+static int64_t median_lateness_ns(const struct tare_series *series, size_t from, int step)
+{
+	int64_t late_ns[END_MOST];
+	size_t wanted = series->count / 10 + 1, n = 0;
+	wanted = wanted < END_MOST ? wanted : END_MOST;
+	for (size_t i = from; i < series->count && n < wanted; i += (size_t)step) {
+		int64_t value = tare_span_of(series, TARE_SPAN_LATE, i);
+		if (value != TARE_NO_TIME)
+			late_ns[n++] = value;
+	}
+	if (n == 0)
+		return 0;
+	qsort(late_ns, n, sizeof late_ns[0], by_value);
+	return late_ns[n / 2];
+}
+
+static size_t skipped_in(const struct tare_series *series)
+{
+	size_t skipped = 0;
+	for (size_t i = 0; series->flags && i < series->count; i++)
+		skipped += (series->flags[i] & TARE_FLAG_SKIPPED) != 0;
+	return skipped;
+}
+
+struct tare_rate tare_rate_of(const struct tare_record *record)
+{
+	const struct tare_series *series = &record->series;
+	const int64_t *due_ns = series->at_ns[TARE_STAGE_DUE];
+	int64_t interval_ns = record->round->interval_ns;
+	struct tare_rate rate = {.asked = NAN, .held = NAN, .ok = true};
+	if (interval_ns <= 0)
+		return rate;
+	rate.asked = 1e9 / (double)interval_ns;
+	if (!due_ns)
+		return rate;
+	rate.held = rate.asked;
+	if (series->count < 2)
+		return rate;
+	size_t skipped = skipped_in(series);
+	if (skipped) {
+		rate.held = rate.asked * (double)(series->count - skipped) / (double)series->count;
+	} else {
+		double planned_ns = (double)due_ns[series->count - 1] - (double)due_ns[0];
+		/* what grew between start and end: a constant lateness is a slow wake-up, not a rate that slips */
+		int64_t slip_ns = median_lateness_ns(series, series->count - 1, -1) - median_lateness_ns(series, 0, 1);
+		if (slip_ns > interval_ns && planned_ns > 0)
+			rate.held = rate.asked * planned_ns / (planned_ns + (double)slip_ns);
+	}
+	rate.ok = rate.held >= TARE_RATE_HELD * rate.asked;
+	return rate;
+}
