@@ -49,6 +49,6 @@ const struct option inspect_options[] = {
 	FLAG_OPTION("nagios", "print the first line only, also for errors", nagios),
 	FLAG_OPTION("exit-zero", "exit 0 whatever is found", exit_zero),
 	FLAG_OPTION("intrusive", "also ask isolated CPUs what interrupts them", intrusive),
-	FLAG_OPTION("slow", "also what takes long: who holds /dev/cpu_dma_latency", slow),
+	FLAG_OPTION("slow", "also what takes long: transceivers, memory by NUMA node, who holds /dev/cpu_dma_latency", slow),
 	{0},
 };

@@ -18,6 +18,11 @@ extern const struct host_keys host_keys_boot, host_keys_cpu, host_keys_system, h
 	{                                                                                                              \
 		name, path, kind, scope, form, cost, flags, 1, meaning                                                 \
 	}
+/* What a later revision of the table brought. */
+#define ROW_SINCE(revision, name, path, kind, scope, form, cost, flags, meaning)                                       \
+	{                                                                                                              \
+		name, path, kind, scope, form, cost, flags, revision, meaning                                          \
+	}
 #define SETTING(name, path, form, meaning) ROW(name, path, HOST_RUNTIME, HOST_ONE, form, meaning)
 #define KEYS_END(array)                                                                                                \
 	{                                                                                                              \

@@ -77,6 +77,8 @@ static const struct host_key rows[] = {
 		HOST_NUMBER, "above 0: connection tracking is in the path"),
 	SYSCTL("netfilter.conntrack_max", "/proc/sys/net/netfilter/nf_conntrack_max", HOST_NUMBER,
 		"beyond it packets are dropped"),
+	ROW_SINCE(2, "netfilter.nftables", "@netlink NFT_MSG_GETRULE", HOST_RUNTIME, HOST_OTHER, HOST_TEXT, HOST_LOCK,
+		0, "rules in the path as a hash, without what they count and without elements of sets"),
 	SYSCTL("netfilter.ip_tables", "/proc/net/ip_tables_names", HOST_TEXT, "tables of iptables in the path"),
 	COUNTS("netfilter.conntrack_drop", "@/proc/net/stat/nf_conntrack", HOST_PER_CPU_U32, HOST_ERRORS,
 		"packets dropped by connection tracking"),

@@ -120,8 +120,10 @@ static void read_all(struct reading *reading)
 	reading_driver(reading);
 	reading_routes(reading);
 	reading_stack(reading);
+	reading_filters(reading);
 	reading_process(reading);
 	reading_services(reading);
+	reading_units(reading);
 }
 
 static void end_reading(struct reading *reading)

@@ -144,6 +144,8 @@ void reading_driver(struct reading *reading)
 		read_info(reading, fd, nic);
 		read_rss(reading, fd, nic);
 		read_counters(reading, fd, nic);
+		reading_steering(reading, fd, nic);
+		reading_module(reading, fd, nic);
 	}
 }
 

@@ -217,43 +217,6 @@ static void read_queues(struct reading *reading, const struct reading_nic *nic)
 	reading_add_text(reading, "nic[].queues", nic->id, HOST_VIA_FILE, line);
 }
 
-/* "RxErr 0" lines, one file a severity; names differ by kernel and are kept. */
-static void read_aer(struct reading *reading, const struct reading_nic *nic)
-{
-	static const char *const severities[] = {"correctable", "nonfatal", "fatal"};
-	for (size_t i = 0; i < 3; i++) {
-		char path[READING_PATH_BYTES], text[2048], name[64], leaf[96], count[32];
-		size_t bytes;
-		int failure, used;
-		snprintf(path, sizeof path, "%.400s/aer_dev_%s", nic->pci, severities[i]);
-		if (tree_read(&reading->tree, path, text, sizeof text, &bytes, &failure) != HOST_OK)
-			continue;
-		for (char *at = text; sscanf(at, " %63s %31s %n", name, count, &used) == 2; at += used) {
-			if (strncmp(name, "TOTAL", 5) == 0)
-				continue;
-			snprintf(leaf, sizeof leaf, "%s.%s", severities[i], name);
-			reading_add(reading, reading_row("pci[].aer.*"), nic->id, leaf, HOST_VIA_FILE, path, count);
-		}
-	}
-}
-
-static void read_pci(struct reading *reading, const struct reading_nic *nic)
-{
-	char path[READING_PATH_BYTES], line[1024];
-	struct tree_names names;
-	struct text text = TEXT_IN(line);
-	int failure;
-	snprintf(path, sizeof path, "%.500s/", nic->pci);
-	reading_scope(reading, HOST_PCI, path, nic->id);
-	read_aer(reading, nic);
-	snprintf(path, sizeof path, "%.500s/msi_irqs", nic->pci);
-	if (tree_list(&reading->tree, path, reading->scratch, &names, &failure) != HOST_OK || names.count == 0)
-		return;
-	for (size_t i = 0; i < names.count; i++)
-		text_add(&text, "%s%s", i ? " " : "", names.name[i]);
-	reading_add_text(reading, "nic[].irqs", nic->id, HOST_VIA_FILE, line);
-}
-
 /* Permanent addresses come by netlink; the current one stands in where that is silent (fixtures, older kernels). */
 static void read_address(struct reading *reading, const struct reading_nic *nic)
 {
@@ -303,7 +266,7 @@ void reading_nics(struct reading *reading)
 		read_vlan(reading, nic);
 		read_queues(reading, nic);
 		if (nic->pci)
-			read_pci(reading, nic);
+			reading_pci(reading, nic);
 		if (reading->tree.foreign)
 			read_statistics(reading, nic);
 	}

@@ -361,6 +361,42 @@ static void read_environment(struct reading *reading, const char *folder)
 	reading_add_text(reading, "process[].environment", reading->process, HOST_VIA_FILE, kept.used ? line : "none");
 }
 
+/* "N0=12 N1=3 kernelpagesize_kB=4" somewhere in each line: pages by node, of the page size of that mapping. */
+static void read_memory_places(struct reading *reading, const char *folder)
+{
+	enum { NODES_MAX = 64 };
+	const struct host_key *row = reading_row("process[].memory_kb");
+	uint64_t by_node[NODES_MAX] = {0};
+	char path[96], line[1024] = "";
+	struct text text = TEXT_IN(line);
+	enum host_status status = HOST_SKIPPED;
+	int failure = 0;
+	snprintf(path, sizeof path, "%s/numa_maps", folder);
+	char *at = reading->question->slow ? reading_text(reading, path, &status, &failure) : NULL;
+	if (!at) {
+		reading_fail(reading, row, reading->process, NULL, HOST_VIA_FILE, path, status, failure);
+		return;
+	}
+	for (char *mapping; (mapping = reading_next_line(&at)) != NULL;) {
+		uint64_t pages[NODES_MAX] = {0}, page_kb = 4, number;
+		unsigned node;
+		for (char *word = mapping; (word = strchr(word, ' ')) != NULL;) {
+			word++;
+			if (sscanf(word, "N%2u=%" SCNu64, &node, &number) == 2 && node < NODES_MAX)
+				pages[node] = number;
+			else if (sscanf(word, "kernelpagesize_kB=%" SCNu64, &number) == 1)
+				page_kb = number;
+		}
+		for (size_t i = 0; i < NODES_MAX; i++)
+			if (pages[i] <= UINT64_MAX / 2 / (page_kb ? page_kb : 1))
+				by_node[i] += pages[i] * page_kb;
+	}
+	for (size_t i = 0; i < NODES_MAX; i++)
+		if (by_node[i])
+			text_add(&text, "%s%zu=%" PRIu64, text.used ? " " : "", i, by_node[i]);
+	reading_add(reading, row, reading->process, NULL, HOST_VIA_FILE, path, text.used ? line : "none");
+}
+
 static void read_responder(struct reading *reading)
 {
 	char folder[64], path[96], line[4096];
@@ -393,6 +429,7 @@ static void read_responder(struct reading *reading)
 			line[strspn(line, "0123456789")] = '\0'; /* kB follows */
 		reading_add_text(reading, lines[i].row, id, HOST_VIA_FILE, line);
 	}
+	read_memory_places(reading, folder);
 	read_environment(reading, folder);
 	read_threads(reading, folder);
 	read_group(reading, folder, id);

@@ -80,16 +80,22 @@ void reading_devices(struct reading *reading);    /* /dev: PM QoS, MSR; EDAC, no
 void reading_memory(struct reading *reading);     /* vmstat, stat, pressure, swaps */
 void reading_interrupts(struct reading *reading); /* /proc/irq, /proc/interrupts, /proc/softirqs */
 void reading_nics_find(struct reading *reading);
-void reading_nics(struct reading *reading);    /* sysfs of every NIC, its queues, its PCI device */
+void reading_nics(struct reading *reading); /* sysfs of every NIC, its queues, its PCI device */
+void reading_pci(struct reading *reading, const struct reading_nic *nic); /* its PCI device and the port above it */
 void reading_ethtool(struct reading *reading); /* ethtool netlink, or ioctl where there is none */
 void reading_ethtool_ioctl(
 	struct reading *reading);             /* kernels before 5.6: tagged ioctl, as zero and unsupported look alike */
 void reading_driver(struct reading *reading); /* ioctl: driver, firmware, RSS, its own counters */
-void reading_routes(struct reading *reading); /* route netlink: links, counters, queue disciplines, path */
-void reading_stack(struct reading *reading);  /* softnet, snmp, netstat, conntrack, sniffers */
+/* By ioctl on any socket: the transceiver, and the rules by which flows get their queue. */
+void reading_module(struct reading *reading, int fd, const struct reading_nic *nic);
+void reading_steering(struct reading *reading, int fd, const struct reading_nic *nic);
+void reading_filters(struct reading *reading); /* rules of nftables */
+void reading_routes(struct reading *reading);  /* route netlink: links, counters, queue disciplines, path */
+void reading_stack(struct reading *reading);   /* softnet, snmp, netstat, conntrack, sniffers */
 int reading_process_find(struct reading *reading, struct tare_err *err) TARE_MUST_USE;
 void reading_process(struct reading *reading);  /* the responder, its threads, its cgroup; others on hot CPUs */
 void reading_services(struct reading *reading); /* tuned, daemons, clocks */
+void reading_units(struct reading *reading);    /* systemd: what starts at the next boot or by a timer */
 /* This namespace's devices even where /sys was mounted in another one (nsenter --net); as far as rights go. */
 void reading_own_sysfs(struct reading *reading);
 int reading_enter_netns(struct reading *reading, struct tare_err *err) TARE_MUST_USE;

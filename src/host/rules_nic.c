@@ -125,6 +125,20 @@ static void check_busy_poll(struct judging *judging)
 
 /* ---- X14, X15 ---- */
 
+/* The port's own figures are there to tell what the slot can; its link is the card's link. */
+static bool is_of_port(const char *key)
+{
+	return strstr(key, "].port.") != NULL;
+}
+
+/* A card in a slot that has fewer lanes, or is slower, is as fast as it can be there. */
+static bool slot_has_no_more(struct judging *judging, const struct host_fact *fact)
+{
+	const char *most = value_beside(judging, fact->key,
+		ends_with(fact->key, "].link_width") ? "pci[].port.link_width_max" : "pci[].port.link_speed_max");
+	return most && strtod(most, NULL) > 0 && strtod(fact->value, NULL) >= strtod(most, NULL);
+}
+
 static void check_pcie(struct judging *judging, const struct host_fact *fact)
 {
 	const char *most;
@@ -133,7 +147,7 @@ static void check_pcie(struct judging *judging, const struct host_fact *fact)
 		return;
 	if (ends_with(fact->key, "].link_width")) {
 		most = value_beside(judging, fact->key, "pci[].link_width_max");
-		if (!most || strcmp(most, fact->value) == 0)
+		if (!most || strcmp(most, fact->value) == 0 || is_of_port(fact->key) || slot_has_no_more(judging, fact))
 			return;
 		snprintf(what, sizeof what, "%s of %s PCI lanes in use", fact->value, most);
 		finding_add(judging, HOST_LEVEL_CRITICAL, "X14", fact->key, what,
@@ -141,7 +155,8 @@ static void check_pcie(struct judging *judging, const struct host_fact *fact)
 			"see whether the slot has as many lanes; reseat the card");
 	} else if (ends_with(fact->key, "].link_speed")) {
 		most = value_beside(judging, fact->key, "pci[].link_speed_max");
-		if (!most || strtod(fact->value, NULL) >= strtod(most, NULL))
+		if (!most || strtod(fact->value, NULL) >= strtod(most, NULL) || is_of_port(fact->key) ||
+			slot_has_no_more(judging, fact))
 			return;
 		snprintf(what, sizeof what, "PCI link at %.60s of %.60s", fact->value, most);
 		finding_add(judging, HOST_LEVEL_WARNING, "X14", fact->key, what,
@@ -151,12 +166,15 @@ static void check_pcie(struct judging *judging, const struct host_fact *fact)
 		uint64_t errors = delta_of_key(judging, fact->key);
 		if (!errors)
 			return;
-		bool replay =
-			strstr(fact->key, "Replay") || strstr(fact->key, "fatal.") || strstr(fact->key, "Rollover");
+		/* Timeout is that of the replay timer, Rollover that of the number of replays */
+		bool replay = strstr(fact->key, ".Timeout") || strstr(fact->key, "Rollover") ||
+			      strstr(fact->key, "Replay") || strstr(fact->key, "fatal.");
 		snprintf(what, sizeof what, "%" PRIu64 " PCI errors", errors);
 		finding_add(judging, replay ? HOST_LEVEL_CRITICAL : worse_in_round(judging, HOST_LEVEL_WARNING), "X14",
-			fact->key, what, "a replay is a delay; the port above the card may count more", NULL,
-			"reseat the card, look at the port above");
+			fact->key, what,
+			strstr(fact->key, ".aer.port.") ? "a replay is a delay; counted by the port above the card"
+							: "a replay is a delay; the port above the card may count more",
+			NULL, "reseat the card, look at the port above");
 	}
 }
 

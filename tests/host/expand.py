@@ -4,6 +4,7 @@
 
   include NAME                     another tree of the same folder, first
   PATH = TEXT                      a file; \\n and \\t as in C, a line break is added
+  PATH # HEX                       a file of bytes; "x12" behind two digits repeats them
   PATH -> TARGET                   a link
   PATH ! EBUSY                     a read that fails so
   PATH /                           an empty folder
@@ -84,7 +85,7 @@ def read(folder, name, entries, answers):
                 answers.setdefault(message, b"")
                 answers[message] += ethtool_answer(device, fields)
             else:
-                path, sign, rest = re.fullmatch(r"(/\S*) (=|->|!|/|-)(?: (.*))?", line).groups()
+                path, sign, rest = re.fullmatch(r"(/\S*) (=|->|!|/|-|#)(?: (.*))?", line).groups()
                 for one, text in repeat(path, rest or ""):
                     entries[one] = (sign, text)
 
@@ -98,6 +99,9 @@ def make(root, path, sign, text):
         text = text.replace("\\n", "\n").replace("\\t", "\t").replace("\\0", "\0")
         with open(full, "w", encoding="latin-1") as file:
             file.write(text + "\n")
+    elif sign == "#":
+        with open(full, "wb") as file:
+            file.write(bytes.fromhex(re.sub(r"(..)x(\d+)", lambda m: m[1] * int(m[2]), text)))
     elif sign == "->":
         os.symlink(text, full)
     elif sign == "!":

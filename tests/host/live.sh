@@ -71,6 +71,20 @@ else
 	else
 		skip "a feature of the driver" "no ethtool, or veth lets none be changed here"
 	fi
+	if nsenter -t "$net_a" -n nft add table ip tare_test 2>/dev/null; then
+		nft() { nsenter -t "$net_a" -n nft "$@"; }
+		nft add chain ip tare_test in '{ type filter hook input priority 0; }'
+		nft add rule ip tare_test in counter
+		is "$(inside | question "[w.split(',')[0] for k, w in $moved if k=='netfilter.nftables']")" \
+			"['none -> 1 rule']" "a rule of nftables"
+		inside --save --approve ns >/dev/null
+		nsenter -t "$net_a" -n ping -c 3 -i 0.01 -q 127.0.0.1 >/dev/null 2>&1
+		is "$(inside | question "$moved")" "[]" "what it counted is no change"
+		nft delete table ip tare_test
+		inside --save --approve ns >/dev/null
+	else
+		skip "a rule of nftables" "no nft here, or it may not"
+	fi
 	inside --save >/dev/null
 	nsenter -t "$net_a" -n ip link del a0
 	nsenter -t "$net_a" -n ip link add a0 type veth peer name a1
