@@ -192,6 +192,11 @@ static int parse_quantity(const char *text, const struct kind *kind, uint64_t *r
 		return -1;
 	const char *word = skip_blanks(at);
 	const struct unit *unit = find_unit(kind->units, word, strlen(word));
+	/* nothing is nothing in any unit */
+	if (!unit && *word == '\0' && decimal.whole == 0 && decimal.decimals == 0) {
+		*ret = 0;
+		return 0;
+	}
 	if (!unit && *word == '\0')
 		return refuse(err, text, "needs a unit: %s", kind->listing);
 	if (!unit)

@@ -34,7 +34,7 @@ void text_add_quoted(struct text *text, const char *foreign);
 
 /*
  * A number with decimals, then a unit (one blank or more may stand between):
- * ns us µs ms s min h. "'10' needs a unit: …". What is no whole number of ns is refused.
+ * ns us µs ms s min h; 0 needs none. "'10' needs a unit: …". What is no whole number of ns is refused.
  */
 int parse_duration_ns(const char *text, int64_t *ret_ns, struct tare_err *err) TARE_MUST_USE;
 /* 50k/s, 2.5M/s, 10/min, 6/h: the nearest interval in ns; a rate of 0 or above 1 per ns is refused. */

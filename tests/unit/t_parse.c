@@ -21,6 +21,8 @@ static void is_duration(const char *text, int64_t want)
 static void durations(void)
 {
 	is_duration("0s", 0);
+	is_duration("0", 0);
+	is_duration("0.00", 0);
 	is_duration("7ns", 7);
 	is_duration("10us", 10000);
 	is_duration("10\xc2\xb5s", 10000);
@@ -63,8 +65,8 @@ static void bad_durations(void)
 	char want[128];
 	snprintf(want, sizeof(want), "'10' needs a unit: %s", duration_units);
 	refuses_ns(parse_duration_ns, "10", want);
-	snprintf(want, sizeof(want), "'0' needs a unit: %s", duration_units);
-	refuses_ns(parse_duration_ns, "0", want);
+	snprintf(want, sizeof(want), "'0.5' needs a unit: %s", duration_units);
+	refuses_ns(parse_duration_ns, "0.5", want);
 	snprintf(want, sizeof(want), "'10parsec' has an unknown unit, known are: %s", duration_units);
 	refuses_ns(parse_duration_ns, "10parsec", want);
 	snprintf(want, sizeof(want), "'10s ' has an unknown unit, known are: %s", duration_units);
