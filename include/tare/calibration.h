@@ -44,6 +44,8 @@ TARE_API int tare_calibration_of(const struct tare_trial *trials, size_t count, 
  */
 struct tare_alarm { double low_ns, high_ns, chance; };
 TARE_API struct tare_alarm tare_alarm_of(const struct tare_calibration *calibration, double chance, int64_t resolution_ns);
+/* False when the limit is more than ten times what is usual: such an alarm would sleep through anything. */
+TARE_API bool tare_alarm_usable(const struct tare_calibration *calibration, const struct tare_alarm *alarm);
 /* The factor by which s is multiplied: 3.41 with ten rounds at 1 %. */
 TARE_API double tare_alarm_factor(uint64_t rounds, double chance);
 /* Chance a check and figure for so many false alarms a month over all of them; at most 0.5. */

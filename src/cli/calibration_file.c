@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/trial_set.h"
@@ -24,6 +25,10 @@ struct calibration_file {
 	size_t count;
 	struct tare_trial *alone;       /* of the instrument */
 	size_t alone_count;
+	size_t other_class;             /* rounds left out, of the other CPU class */
+	int hour;                       /* of what is measured now */
+	size_t near, left_out;          /* rounds from about this hour; others that were left out for them */
+	bool hours_known;
 };
 
 static int take_rounds(void *context, const struct tare_record *record)
@@ -48,6 +53,71 @@ static bool same_key(const struct tare_trial *one, const struct tare_trial *like
 	       fabs((double)(one->interval_ns - like->interval_ns)) <= 0.005 * (double)like->interval_ns;
 }
 
+/* ---- CPU class ---- */
+
+enum cpu_class cpu_class_of(int cpu)
+{
+	char line[1024];
+	int isolated[1024];
+	size_t count = 0;
+	if (cpu < 0)
+		return CPU_CLASS_ORDINARY;
+	AUTO_FILE file = fopen("/sys/devices/system/cpu/isolated", "re");
+	if (!file)
+		return CPU_CLASS_UNKNOWN;
+	if (!fgets(line, sizeof line, file))
+		return CPU_CLASS_ORDINARY;
+	line[strcspn(line, "\n")] = '\0';
+	if (line[0] && parse_cpu_list(line, isolated, 1024, &count, NULL) < 0)
+		return CPU_CLASS_UNKNOWN;
+	for (size_t i = 0; i < count; i++)
+		if (isolated[i] == cpu)
+			return CPU_CLASS_ISOLATED;
+	return CPU_CLASS_ORDINARY;
+}
+
+/* The fact stands with runs that named a CPU; any run that has facts and lacks it took what the scheduler gave. */
+static enum cpu_class class_of_run(struct tare_recording *recording, int64_t run)
+{
+	const struct tare_fact *facts;
+	size_t count;
+	if (tare_recording_facts(recording, run, 0, &facts, &count, NULL) < 0 || count == 0)
+		return CPU_CLASS_UNKNOWN;
+	for (size_t i = 0; i < count; i++)
+		if (facts[i].key && facts[i].value && strcmp(facts[i].key, "placement.isolated") == 0)
+			return strcmp(facts[i].value, "yes") == 0 ? CPU_CLASS_ISOLATED : CPU_CLASS_ORDINARY;
+	return CPU_CLASS_ORDINARY;
+}
+
+enum cpu_class cpu_class_recorded(const char *path, uint32_t run)
+{
+	struct tare_recording *recording = NULL;
+	if (!path || tare_recording_open(path, true, &recording, NULL) < 0)
+		return CPU_CLASS_UNKNOWN;
+	enum cpu_class class = class_of_run(recording, run);
+	tare_recording_free(recording);
+	return class;
+}
+
+/* Leaves out the runs of the other class; says how many rounds that were. */
+static void keep_class(struct calibration_file *file, const char *path, enum cpu_class wanted)
+{
+	struct tare_recording *recording = NULL;
+	size_t kept = 0, before = file->count;
+	if (wanted == CPU_CLASS_UNKNOWN || tare_recording_open(path, true, &recording, NULL) < 0)
+		return;
+	for (size_t i = 0; i < file->count; i++) {
+		enum cpu_class class = class_of_run(recording, file->sorted[i].run);
+		if (class == CPU_CLASS_UNKNOWN || class == wanted)
+			file->sorted[kept++] = file->sorted[i];
+	}
+	file->count = kept;
+	file->other_class = before - kept;
+	tare_recording_free(recording);
+}
+
+/* ---- the rest of the key ---- */
+
 static void keep_key(struct calibration_file *file, const struct tare_trial *like)
 {
 	size_t kept = 0;
@@ -57,9 +127,48 @@ static void keep_key(struct calibration_file *file, const struct tare_trial *lik
 	file->count = kept;
 }
 
-static int read_file(const char *path, const struct tare_rules *rules, const struct tare_figure *figures,
-	size_t figure_count, const struct tare_trial *like, struct calibration_file *file, struct tare_err *err)
+static int hour_of(int64_t at_ns)
 {
+	time_t seconds = (time_t)(at_ns / 1000000000);
+	struct tm local;
+	return localtime_r(&seconds, &local) ? local.tm_hour : -1;
+}
+
+/* 23 and 0 are neighbours. */
+static bool is_near(int hour, int other)
+{
+	int apart = abs(hour - other);
+	return apart <= 1 || apart == 23;
+}
+
+/* Nights are quieter than noons: ten rounds of this hour say more than all of the day. */
+static void keep_hour(struct calibration_file *file, const struct tare_trial *like)
+{
+	int64_t now_ns = like->at_ns != TARE_NO_TIME ? like->at_ns : (int64_t)time(NULL) * 1000000000;
+	size_t near = 0, known = 0;
+	file->hour = hour_of(now_ns);
+	for (size_t i = 0; i < file->count; i++) {
+		if (file->sorted[i].at_ns == TARE_NO_TIME)
+			continue;
+		known++;
+		near += is_near(hour_of(file->sorted[i].at_ns), file->hour);
+	}
+	file->near = near;
+	file->hours_known = known == file->count;
+	if (!file->hours_known || near == file->count || near < TARE_CALIBRATION_ROUNDS)
+		return;
+	size_t kept = 0;
+	for (size_t i = 0; i < file->count; i++)
+		if (is_near(hour_of(file->sorted[i].at_ns), file->hour))
+			file->sorted[kept++] = file->sorted[i];
+	file->left_out = file->count - kept;
+	file->count = kept;
+}
+
+static int read_file(const char *path, const struct tare_rules *rules, const struct tare_figure *figures,
+	size_t figure_count, const struct calibration_key *key, struct calibration_file *file, struct tare_err *err)
+{
+	const struct tare_trial *like = key->like;
 	const struct source_rules source_rules = {0};
 	size_t added;
 	if (tare_trials_open(rules, figures, figure_count, &file->rounds, err) < 0 ||
@@ -71,8 +180,16 @@ static int read_file(const char *path, const struct tare_rules *rules, const str
 	file->alone = trial_set_sorted(file->instrument, &file->alone_count);
 	if (!file->sorted || !file->alone)
 		return tare_fail_errno(err, ENOMEM, "cannot read '%s'", path);
-	if (like)
+	if (like) {
 		keep_key(file, like);
+		keep_class(file, path, key->cpu_class);
+		keep_hour(file, like);
+	} else if (file->count) {
+		/* several keys may be in one file: the newest is told */
+		const struct tare_trial newest = file->sorted[file->count - 1];
+		keep_key(file, &newest);
+		keep_class(file, path, cpu_class_recorded(path, newest.run));
+	}
 	return 0;
 }
 
@@ -80,8 +197,12 @@ static void say_age(const struct calibration_file *file, const char *path, const
 	size_t room)
 {
 	struct text text = {.bytes = note, .room = room};
-	int64_t last_ns = file->sorted[file->count - 1].at_ns;
-	text_add(&text, "calibration %s: %zu rounds", path, file->count);
+	const struct tare_trial *last = &file->sorted[file->count - 1];
+	int64_t last_ns = last->at_ns;
+	char rate[32] = "any rate";
+	if (last->interval_ns > 0)
+		format_rate(1e9 / (double)last->interval_ns, rate, sizeof rate);
+	text_add(&text, "calibration %s of %s at %s: %zu rounds", path, last->url, rate, file->count);
 	if (file->count < TARE_CALIBRATION_ROUNDS)
 		text_add(&text, ", fewer than the %d it takes", TARE_CALIBRATION_ROUNDS);
 	if (last_ns == TARE_NO_TIME)
@@ -89,6 +210,10 @@ static void say_age(const struct calibration_file *file, const char *path, const
 	double days = ((double)time(NULL) * 1e9 - (double)last_ns) / 86400e9;
 	if (days >= 2)
 		text_add(&text, ", %.0f days old", days);
+	if (file->left_out)
+		text_add(&text, " of about %02d h, %zu of other hours left out", file->hour, file->left_out);
+	else if (file->hours_known && like && file->near == 0)
+		text_add(&text, ", none of about %02d h: another hour may scatter differently", file->hour);
 	if (like && like->host[0] && strcmp(like->host, file->sorted[0].host) != 0)
 		text_add(&text, ", of another host: spreads of a host are its own");
 }
@@ -128,22 +253,34 @@ static void say_settings(const char *path, char *note, size_t room)
 	tare_recording_free(recording);
 }
 
+static int refuse_key(const char *path, const struct calibration_key *key, const struct calibration_file *file,
+	struct tare_err *err)
+{
+	const struct tare_trial *like = key->like;
+	char rate[32] = "any rate";
+	if (file->other_class)
+		return tare_fail(err, TARE_E_USAGE,
+			"'%s' was calibrated on %s, this is measured on %s: each class of CPU has its own spread", path,
+			key->cpu_class == CPU_CLASS_ISOLATED ? "ordinary CPUs" : "an isolated CPU",
+			key->cpu_class == CPU_CLASS_ISOLATED ? "an isolated one" : "an ordinary one");
+	if (like && like->interval_ns > 0)
+		format_rate(1e9 / (double)like->interval_ns, rate, sizeof rate);
+	return tare_fail(err, TARE_E_USAGE,
+		"'%s' holds no calibration of %s at %s with %u bytes: tare calibrate %s -o %s makes one", path,
+		like ? like->url : "anything", rate, like ? like->payload_bytes : 0, like ? like->url : "TARGET", path);
+}
+
 int calibration_file_open(const char *path, const struct tare_rules *rules, const struct tare_figure *figures,
-	size_t figure_count, const struct tare_trial *like, struct calibration_file **ret_file, char *ret_note,
+	size_t figure_count, const struct calibration_key *key, struct calibration_file **ret_file, char *ret_note,
 	size_t note_room, struct tare_err *err)
 {
+	const struct tare_trial *like = key->like;
 	struct calibration_file *file = calloc(1, sizeof *file);
 	if (!file)
 		return tare_fail_errno(err, ENOMEM, "cannot read '%s'", path);
-	int status = read_file(path, rules, figures, figure_count, like, file, err);
-	if (status == 0 && file->count < 2) {
-		char rate[32] = "any rate";
-		if (like && like->interval_ns > 0)
-			format_rate(1e9 / (double)like->interval_ns, rate, sizeof rate);
-		status = tare_fail(err, TARE_E_USAGE,
-			"'%s' holds no calibration of %s at %s with %u bytes: tare calibrate %s -o %s makes one", path,
-			like ? like->url : "anything", rate, like ? like->payload_bytes : 0, like ? like->url : "TARGET", path);
-	}
+	int status = read_file(path, rules, figures, figure_count, key, file, err);
+	if (status == 0 && file->count < 2)
+		status = refuse_key(path, key, file, err);
 	if (status < 0) {
 		calibration_file_free(file);
 		return -1;
@@ -209,6 +346,36 @@ int64_t calibration_file_stall_limit_ns(const struct calibration_file *file)
 	}
 	free(values);
 	return limit_ns;
+}
+
+int calibration_stall_limit(const char *path, const struct calibration_key *key, int64_t *ret_limit_ns,
+	struct tare_err *err)
+{
+	struct calibration_file *file = NULL;
+	struct tare_figure median;
+	struct tare_rules rules;
+	char note[CALIBRATION_NOTE];
+	tare_rules_default(&rules);
+	if (tare_figure_parse("p50", &median, err) < 0 ||
+		calibration_file_open(path, &rules, &median, 1, key, &file, note, sizeof note, err) < 0)
+		return -1;
+	*ret_limit_ns = calibration_file_stall_limit_ns(file);
+	calibration_file_free(file);
+	return 0;
+}
+
+struct tare_trial calibration_like(const char *url, int64_t interval_ns, uint32_t warmup, char *kind, size_t room)
+{
+	snprintf(kind, room, "%.*s", (int)strcspn(url, ":"), url);
+	return (struct tare_trial){.url = url,
+		.kind = kind,
+		.host = "",
+		.label = "",
+		.interval_ns = interval_ns,
+		.warmup = warmup,
+		.at_ns = TARE_NO_TIME,
+		.rate_held = NAN,
+		.slow_share = NAN};
 }
 
 size_t calibration_file_rounds(const struct calibration_file *file)

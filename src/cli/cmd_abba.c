@@ -158,7 +158,7 @@ static int announce(struct abba *abba, struct tare_err *err)
 	struct tare_trial like = live_trials_like(&abba->session_config, abba->session);
 	struct comparison_plan plan = {.order = abba->progress->order, .done = abba->progress->done_count,
 		.settle_ns = config->settle_ns, .a = config->a, .b = config->b, .session = &abba->session_config,
-		.question = &abba->question, .calibration = config->verdict.calibration, .like = &like};
+		.question = &abba->question, .calibration = config->verdict.calibration, .like = &like, .quiet = config->run.quiet};
 	if (!config->run.quiet)
 		run_options_announce(abba->cli, &abba->session_config, abba->session);
 	return plan_lines_print(abba->cli, &plan, err);
@@ -305,7 +305,9 @@ static int prepare(struct abba *abba, struct tare_err *err)
 	abba->progress = calloc(1, sizeof *abba->progress);
 	if (!abba->progress)
 		return tare_fail_errno(err, ENOMEM, "cannot plan the rounds");
-	if (question_of(&config->verdict, &abba->question, err) < 0 || split_lists(abba, err) < 0 ||
+	if (question_of(&config->verdict, &abba->question, err) < 0 ||
+		take_calibrated(&config->verdict, &abba->session_config, &abba->question, &abba->judging, err) < 0 ||
+		split_lists(abba, err) < 0 ||
 		tare_trials_open(&abba->question.rules, abba->question.figures, abba->question.count, &abba->trials, err) < 0)
 		return -1;
 	if (config->resume && abba_progress_read(config->run.output, config->a ? config->a : config->a_env,

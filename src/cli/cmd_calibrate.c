@@ -103,7 +103,7 @@ static int measure(struct cli *cli, struct session_config *session_config, const
 	run_options_announce(cli, session_config, session);
 	int status = tare_trials_open(&question->rules, question->figures, question->count, &trials, &failure);
 	struct live_trials live = {.cli = cli, .trials = trials, .figure = &question->figures[0],
-		.positions = (uint32_t)rounds, .arm = ' '};
+		.positions = (uint32_t)rounds, .one_arm = true};
 	if (status == 0)
 		status = measure_rounds(&live, session, rounds, label, ret_interrupted, &failure);
 	enum tare_run_status ending =
@@ -143,6 +143,30 @@ static int measure_all(struct cli *cli, const struct calibrate_config *config, c
 
 /* ---- what it says ---- */
 
+/* Figures that cannot be told, and limits that are none. */
+static void print_gaps(struct cli *cli, const struct question *question, const struct calibration_file *file,
+	const struct calibration_row *rows, size_t count)
+{
+	struct tare_calibration ignored;
+	char line[512];
+	struct text text = TEXT_IN(line);
+	for (size_t i = 0; i < question->count; i++)
+		if (!calibration_file_figure(file, &question->figures[i], &ignored))
+			text_add(&text, "%s%s", text.used ? ", " : "not told: ", question->figures[i].name);
+	if (text.used)
+		report_sentence(cli->out, cli->columns,
+			"%s: counts, or not visible in every round; a percentile needs ten values behind it, p99 --count 1000, p99.9 "
+			"and pdv 10000.",
+			line);
+	for (size_t i = 0; i < count; i++)
+		if (!tare_alarm_usable(&rows[i].calibration, &rows[i].alarm))
+			report_sentence(cli->out, cli->columns,
+				"%s is not usable as an alarm: identical rounds differ so much (s_r %.3g %%) that its limit would be "
+				"%.3g times what is usual; longer rounds or more of them help.",
+				rows[i].calibration.figure.name, 100 * rows[i].calibration.sitting.s,
+				rows[i].alarm.high_ns / rows[i].calibration.centre_ns);
+}
+
 static void print_sentences(struct cli *cli, const struct calibrate_config *config, const struct calibration_file *file,
 	const struct calibration_row *rows, size_t count, const char *note)
 {
@@ -154,11 +178,11 @@ static void print_sentences(struct cli *cli, const struct calibrate_config *conf
 		format_duration(limit_ns, limit, sizeof limit);
 	report_sentence(cli->out, width, "%s; %llu sitting%s, %llu host%s.", note, (unsigned long long)c->sittings,
 		c->sittings == 1 ? "" : "s", (unsigned long long)c->hosts, c->hosts == 1 ? "" : "s");
-	report_sentence(cli->out, width, "stall limit %s (10 x the lowest stable median): tare abba --stall-limit.", limit);
+	report_sentence(cli->out, width, "stall limit %s (10 x the lowest stable median), taken by all that is given --calibration.", limit);
 	report_sentence(cli->out, width,
-		"limits: %s over %zu figures at %g checks a day, %.3g %% a check and figure. Twice the largest retest "
+		"limits: %s over %zu figure%s at %g checks a day, %.3g %% a check and figure. Twice the largest retest "
 		"difference instead: %.2g %% a check, and it would see a shift of 4 s_r in %.0f %% of checks.",
-		config->false_alarms, count, config->checks_per_day, 100 * rows[0].alarm.chance,
+		config->false_alarms, count, count == 1 ? "" : "s", config->checks_per_day, 100 * rows[0].alarm.chance,
 		100 * tare_doubled_rule_chance(c->rounds), 100 * tare_doubled_rule_power(c->rounds, 4));
 	if (c->rounds < TARE_CALIBRATION_ROUNDS)
 		report_sentence(cli->out, width,
@@ -178,16 +202,16 @@ static void print_sentences(struct cli *cli, const struct calibrate_config *conf
 }
 
 static int print(struct cli *cli, const struct calibrate_config *config, const struct question *question, const char *path,
-	const struct tare_trial *like, struct tare_err *err)
+	const struct calibration_key *key, struct tare_err *err)
 {
 	struct calibration_file *file = NULL;
 	struct calibration_row rows[FIGURES_MAX];
 	double per_month = 0;
-	char note[256];
+	char note[CALIBRATION_NOTE];
 	size_t count = 0, possible = 0;
 	if (tare_false_alarms_parse(config->false_alarms, &per_month, err) < 0)
 		return tare_err_prefix(err, "--false-alarms");
-	if (calibration_file_open(path, &question->rules, question->figures, question->count, like, &file, note, sizeof note,
+	if (calibration_file_open(path, &question->rules, question->figures, question->count, key, &file, note, sizeof note,
 		    err) < 0)
 		return -1;
 	struct tare_calibration calibrations[FIGURES_MAX];
@@ -200,8 +224,10 @@ static int print(struct cli *cli, const struct calibrate_config *config, const s
 		config->verdict.json ? &format_json : config->verdict.csv ? &format_csv : &format_text;
 	int status = count ? calibration_print(cli->out, cli->columns, format, rows, count, err)
 			   : tare_fail(err, TARE_E_INVALID, "none of the figures can be seen in the rounds of '%s'", path);
-	if (status == 0 && format == &format_text)
+	if (status == 0 && format == &format_text) {
 		print_sentences(cli, config, file, rows, count, note);
+		print_gaps(cli, question, file, rows, count);
+	}
 	calibration_file_free(file);
 	return status;
 }
@@ -216,7 +242,7 @@ static int calibrate_run(struct cli *cli, void *configuration, int operand_count
 	if (check(cli, config, operand_count, err) < 0 || question_of(&config->verdict, &question, err) < 0)
 		return -1;
 	if (config->verdict.calibration)
-		return print(cli, config, &question, config->verdict.calibration, NULL, err);
+		return print(cli, config, &question, config->verdict.calibration, &(struct calibration_key){.like = NULL}, err);
 	if (session_block_signals(err) < 0)
 		return -1;
 	if (!config->run.output && state_path("calibration.tare", path, sizeof path, err) < 0)
@@ -226,13 +252,12 @@ static int calibrate_run(struct cli *cli, void *configuration, int operand_count
 	if (status != 0)
 		return status;
 	fprintf(cli->note, "%s holds the calibration.\n", output);
-	struct tare_trial like = {.url = operands[0], .kind = "", .host = "", .label = ""};
-	char kind[32] = "";
-	snprintf(kind, sizeof kind, "%.*s", (int)strcspn(operands[0], ":"), operands[0]);
-	like.kind = kind;
-	like.interval_ns = config->run.rate_ns ? config->run.rate_ns : config->run.every_ns;
-	like.warmup = (uint32_t)config->run.warmup;
-	return print(cli, config, &question, output, &like, err);
+	char kind[32];
+	struct tare_trial like = calibration_like(operands[0],
+		config->run.rate_ns ? config->run.rate_ns : config->run.every_ns, (uint32_t)config->run.warmup, kind, sizeof kind);
+	struct session_config session = run_options_session(&config->run, operands, 1);
+	const struct calibration_key key = {.like = &like, .cpu_class = cpu_class_of(session.cpu)};
+	return print(cli, config, &question, output, &key, err);
 }
 
 const struct command command_calibrate = {

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cli/calibration_file.h"
 #include "cli/judge.h"
+#include "cli/log_options.h"
 #include "cli/trial_set.h"
 
 struct compare_config {
@@ -21,6 +22,7 @@ struct compare_config {
 	uint64_t warmup;
 	int64_t every_ns;
 	bool lenient;
+	struct log_rules log;
 };
 
 #define AT(member) OPTION_AT(struct compare_config, member)
@@ -33,6 +35,7 @@ static const struct option compare_options[] = {
 	{"warmup", 'w', OPTION_COUNT, "N", NULL, "first requests of each round kept apart (default: as recorded)", AT(warmup), 0, 1e9, NULL},
 	{"every", 'e', OPTION_DURATION, "TIME", NULL, "interval that a log was asked to keep (default: inferred)", AT(every_ns), 1, 9e18, NULL},
 	{"lenient", 0, OPTION_FLAG, NULL, NULL, "pass over what is damaged", AT(lenient), 0, 0, NULL},
+	LOG_OPTIONS(struct compare_config, log),
 	{0},
 };
 
@@ -99,7 +102,8 @@ static int check(const struct compare_config *config, int count, int separator, 
 static int read_files(const struct compare_config *config, int count, char **operands, struct arms *arms,
 	struct tare_trials *trials, struct tare_err *err)
 {
-	const struct source_rules rules = {.every_ns = config->every_ns, .lenient = config->lenient};
+	const struct source_rules rules = {.every_ns = config->every_ns, .lenient = config->lenient,
+		.format = config->log.format, .column = config->log.column, .unit = config->log.unit};
 	int separator = find_separator(count, operands);
 	for (int i = 0; i < count; i++) {
 		size_t added = 0;
@@ -129,10 +133,43 @@ static void name_arms(const struct compare_config *config, struct arms *arms)
 	}
 }
 
-static int judge(struct cli *cli, const struct compare_config *config, const struct question *question,
-	struct arms *arms, struct tare_trials *trials, struct tare_err *err)
+/* The key of the first round, before any is counted: one stall limit holds for all. */
+static int take_key(const struct compare_config *config, int count, char **operands, struct question *question,
+	struct judging *judging, struct tare_err *err)
 {
-	struct judging judging = {.options = &config->verdict, .question = question};
+	const struct source_rules rules = {.every_ns = config->every_ns, .lenient = config->lenient,
+		.format = config->log.format, .column = config->log.column, .unit = config->log.unit};
+	const struct tare_record *record = NULL;
+	struct source *source = NULL;
+	const char *first = operands[find_separator(count, operands) == 0 ? 1 : 0];
+	char kind[32];
+	int64_t limit_ns = TARE_NO_TIME;
+	if (!config->verdict.calibration)
+		return 0;
+	if (source_open(first, &rules, &source, err) < 0)
+		return -1;
+	int status = source_next(source, &record, err);
+	if (status > 0) {
+		struct tare_trial like = calibration_like(config->target ? config->target : record->target->url,
+			record->round->interval_ns, record->round->warmup, kind, sizeof kind);
+		if (record->run->epoch_real_ns)
+			like.at_ns = record->run->epoch_real_ns;
+		struct calibration_key key = {.like = &like,
+			.cpu_class = source_recording(source) ? cpu_class_recorded(first, (uint32_t)record->run->id)
+							      : CPU_CLASS_UNKNOWN};
+		judging->cpu_class = key.cpu_class;
+		if (!config->verdict.stall_limit_ns)
+			status = calibration_stall_limit(config->verdict.calibration, &key, &limit_ns, err);
+	}
+	source_free(source);
+	judging->stall_limit_calibrated = limit_ns != TARE_NO_TIME;
+	if (judging->stall_limit_calibrated)
+		question->rules.stall_limit_ns = limit_ns;
+	return status < 0 ? -1 : 0;
+}
+
+static int judge(struct cli *cli, const struct compare_config *config, struct arms *arms, struct tare_trials *trials, struct judging *judging, struct tare_err *err)
+{
 	char note[256] = "";
 	size_t count;
 	AUTO_FREE struct tare_trial *sorted = trial_set_sorted(trials, &count);
@@ -140,17 +177,17 @@ static int judge(struct cli *cli, const struct compare_config *config, const str
 		return tare_fail_errno(err, ENOMEM, "cannot compare rounds");
 	if (count == 0)
 		return tare_fail(err, TARE_E_FORMAT, "no rounds to compare: not verifiable: no n, no retest");
-	judging.stall_limit_ns = tare_trials_stall_limit_ns(trials);
+	judging->stall_limit_ns = tare_trials_stall_limit_ns(trials);
 	if (config->by && arms->known[0] && arms->name[0][0] && arms->name[1][0]) {
-		judging.name_a = arms->name[0];
-		judging.name_b = arms->name[1];
+		judging->name_a = arms->name[0];
+		judging->name_b = arms->name[1];
 	}
 	if (strcmp(sorted[0].url, sorted[count - 1].url) != 0) {
 		struct text text = TEXT_IN(note);
 		text_add(&text, "different targets: %.80s and %.80s", sorted[0].url, sorted[count - 1].url);
-		judging.notes[judging.note_count++] = note;
+		judging->notes[judging->note_count++] = note;
 	}
-	return judge_trials(cli, &judging, sorted, count, NULL, err);
+	return judge_trials(cli, judging, sorted, count, NULL, err);
 }
 
 static int compare_run(struct cli *cli, void *configuration, int operand_count, char **operands, struct tare_err *err)
@@ -158,11 +195,14 @@ static int compare_run(struct cli *cli, void *configuration, int operand_count, 
 	const struct compare_config *config = configuration;
 	struct tare_trials *trials = NULL;
 	struct question question;
+	struct judging judging = {.options = &config->verdict, .question = &question};
 	int separator = find_separator(operand_count, operands);
 	if (check(config, operand_count, separator, err) < 0 || question_of(&config->verdict, &question, err) < 0)
 		return -1;
 	if (option_given(cli->options, "warmup"))
 		question.rules.warmup = (int64_t)config->warmup;
+	if (take_key(config, operand_count, operands, &question, &judging, err) < 0)
+		return -1;
 	AUTO_FREE struct arms *arms = calloc(1, sizeof *arms);
 	if (!arms)
 		return tare_fail_errno(err, ENOMEM, "cannot compare rounds");
@@ -172,7 +212,7 @@ static int compare_run(struct cli *cli, void *configuration, int operand_count, 
 		return -1;
 	int status = read_files(config, operand_count, operands, arms, trials, err);
 	if (status == 0)
-		status = judge(cli, config, &question, arms, trials, err);
+		status = judge(cli, config, arms, trials, &judging, err);
 	tare_trials_free(trials);
 	return status;
 }

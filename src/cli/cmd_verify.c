@@ -14,6 +14,7 @@
 #include "cli/calibration_file.h"
 #include "cli/judge.h"
 #include "cli/live_trials.h"
+#include "cli/plan_lines.h"
 #include "cli/trial_set.h"
 #include "cli/verify_limits.h"
 #include "tare/calibration.h"
@@ -47,6 +48,7 @@ struct verify {
 	struct cli *cli;
 	const struct verify_config *config;
 	struct question question;
+	struct judging judging;      /* against a baseline */
 	struct session_config session_config;
 	struct session *session;
 	struct tare_trials *trials;
@@ -116,6 +118,7 @@ static int measure(struct verify *verify, uint64_t rounds, bool *ret_interrupted
 {
 	struct session_events events = {.round = take_round, .note = take_note, .context = verify};
 	verify->live.arm = 'B';
+	verify->live.one_arm = true;
 	for (uint64_t i = 0; i < rounds && !*ret_interrupted; i++) {
 		verify->live.position = (uint32_t)i + 1;
 		verify->live.positions = (uint32_t)rounds;
@@ -137,8 +140,12 @@ static int take_baseline(void *context, const struct tare_record *record)
 static int judge_baseline(struct verify *verify, struct tare_err *err)
 {
 	const struct verify_config *config = verify->config;
-	struct judging judging = {.options = &config->verdict, .question = &verify->question, .name_a = "before",
-		.name_b = "now", .stall_limit_ns = tare_trials_stall_limit_ns(verify->trials)};
+	struct judging *judging = &verify->judging;
+	judging->options = &config->verdict;
+	judging->question = &verify->question;
+	judging->name_a = "before";
+	judging->name_b = "now";
+	judging->stall_limit_ns = tare_trials_stall_limit_ns(verify->trials);
 	char peak[200] = "", rate[32];
 	size_t count;
 	AUTO_FREE struct tare_trial *sorted = trial_set_sorted(verify->trials, &count);
@@ -148,14 +155,16 @@ static int judge_baseline(struct verify *verify, struct tare_err *err)
 	if (!at_peak(config))
 		snprintf(peak, sizeof peak, "\"no effect\" is not said: this ran at %s, %s", rate,
 			config->peak_ns ? "not at the declared peak" : "and no --peak-rate says what production's peak is");
-	judging.withhold = peak[0] ? peak : NULL;
-	return judge_trials(verify->cli, &judging, sorted, count, NULL, err);
+	judging->withhold = peak[0] ? peak : NULL;
+	return judge_trials(verify->cli, judging, sorted, count, NULL, err);
 }
 
 static int run_baseline(struct verify *verify, bool *ret_interrupted, struct tare_err *err)
 {
 	const struct source_rules rules = {0};
 	size_t added;
+	if (plan_check_visible(&verify->question.figures[0], plan_requests(&verify->session_config), err) < 0)
+		return -1;
 	if (trial_set_read(verify->trials, verify->config->baseline, &rules, verify->session_config.urls[0], take_baseline, NULL,
 		    &added, err) < 0)
 		return -1;
@@ -174,13 +183,14 @@ static int calibrated_limits(struct verify *verify, struct tare_err *err)
 	const struct verify_config *config = verify->config;
 	const struct question *question = &verify->question;
 	struct tare_trial like = live_trials_like(&verify->session_config, verify->session);
+	const struct calibration_key key = {.like = &like, .cpu_class = verify->judging.cpu_class};
 	struct calibration_file *file = NULL;
 	struct tare_calibration calibration;
 	double per_month = 0;
-	char note[256];
+	char note[CALIBRATION_NOTE];
 	if (tare_false_alarms_parse(config->false_alarms, &per_month, err) < 0)
 		return tare_err_prefix(err, "--false-alarms");
-	if (calibration_file_open(config->verdict.calibration, &question->rules, question->figures, question->count, &like,
+	if (calibration_file_open(config->verdict.calibration, &question->rules, question->figures, question->count, &key,
 		    &file, note, sizeof note, err) < 0)
 		return -1;
 	size_t possible = 0;
@@ -191,13 +201,19 @@ static int calibrated_limits(struct verify *verify, struct tare_err *err)
 		if (!calibration_file_figure(file, &question->figures[i], &calibration))
 			continue;
 		struct tare_alarm alarm = tare_alarm_of(&calibration, chance, 1);
+		if (!tare_alarm_usable(&calibration, &alarm)) {
+			if (!config->nagios)
+				fprintf(verify->cli->note, "%s is not usable as an alarm: its limit would be %.3g times what is usual.\n",
+					question->figures[i].name, alarm.high_ns / calibration.centre_ns);
+			continue;
+		}
 		verify->limits[verify->limit_count++] = (struct limit){
 			.figure = question->figures[i], .low_ns = alarm.low_ns, .high_ns = alarm.high_ns, .calibrated = true};
 	}
 	if (!config->nagios)
 		fprintf(verify->cli->note, "%s.\n", note);
 	calibration_file_free(file);
-	return verify->limit_count ? 0 : tare_fail(err, TARE_E_INVALID, "no figure can be seen in the calibration");
+	return verify->limit_count ? 0 : tare_fail(err, TARE_E_INVALID, "no figure of the calibration can serve as an alarm");
 }
 
 static bool any(const struct verify *verify, enum limit_word word)
@@ -256,13 +272,29 @@ static void print_limits(const struct verify *verify, bool confirmed)
 		cli_warn(verify->cli, "%s", verify->silent ? "nothing answered" : "the rate was not held: this says nothing");
 }
 
+/* What this many requests cannot say is said before they are sent. */
+static int check_limits(const struct verify *verify, struct tare_err *err)
+{
+	uint64_t n = plan_requests(&verify->session_config);
+	for (size_t i = 0; i < verify->limit_count; i++) {
+		const struct limit *limit = &verify->limits[i];
+		bool proof = verify->config->prove && limit->figure.kind == TARE_FIGURE_PERCENTILE;
+		if (proof ? limit_check_provable(limit, n, err) < 0 : plan_check_visible(&limit->figure, n, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int run_limits(struct verify *verify, bool *ret_interrupted, struct tare_err *err)
 {
 	const struct verify_config *config = verify->config;
 	bool confirmed = false;
 	int status = config->limit ? limits_parse(config->limit, verify->limits, LIMITS_MAX, &verify->limit_count, err)
 				   : calibrated_limits(verify, err);
-	if (status < 0 || measure(verify, 1, ret_interrupted, err) < 0)
+	if (status < 0 || check_limits(verify, err) < 0)
+		return -1;
+	verify->live.figure = &verify->limits[0].figure;
+	if (measure(verify, 1, ret_interrupted, err) < 0)
 		return -1;
 	if (!*ret_interrupted && any(verify, LIMIT_EXCEEDED)) {
 		memcpy(verify->first, verify->results, sizeof verify->first);
@@ -312,7 +344,8 @@ static int take_question(struct verify *verify, struct tare_err *err)
 	struct limit limits[LIMITS_MAX];
 	size_t count = 0;
 	struct question *question = &verify->question;
-	if (question_of(&verify->config->verdict, question, err) < 0)
+	if (question_of(&verify->config->verdict, question, err) < 0 ||
+		take_calibrated(&verify->config->verdict, &verify->session_config, question, &verify->judging, err) < 0)
 		return -1;
 	if (verify->config->limit && limits_parse(verify->config->limit, limits, LIMITS_MAX, &count, err) < 0)
 		return -1;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -18,7 +19,7 @@
 struct judged_all {
 	struct tare_verdict verdicts[FIGURES_MAX];
 	struct calibration_file *calibration;
-	char order[256], calibration_note[256], tally_note[256];
+	char order[256], calibration_note[CALIBRATION_NOTE + 100], tally_note[400];
 };
 
 static int judge_figure(struct judging *judging, const struct tare_trial *trials, size_t count, size_t i,
@@ -104,9 +105,36 @@ static int open_calibration(struct judging *judging, const struct tare_trial *tr
 {
 	if (!judging->options->calibration)
 		return 0;
-	return calibration_file_open(judging->options->calibration, &judging->question->rules, judging->question->figures,
-		judging->question->count, &trials[count - 1], &all->calibration, all->calibration_note,
-		sizeof all->calibration_note, err);
+	const struct calibration_key key = {.like = &trials[count - 1], .cpu_class = judging->cpu_class};
+	if (calibration_file_open(judging->options->calibration, &judging->question->rules, judging->question->figures,
+		    judging->question->count, &key, &all->calibration, all->calibration_note, sizeof all->calibration_note,
+		    err) < 0)
+		return -1;
+	if (judging->stall_limit_calibrated) {
+		struct text text = {.bytes = all->calibration_note, .used = strlen(all->calibration_note),
+			.room = sizeof all->calibration_note};
+		char limit[32];
+		format_duration(judging->stall_limit_ns, limit, sizeof limit);
+		text_add(&text, "; stalls are above its %s", limit);
+	}
+	return 0;
+}
+
+int take_calibrated(const struct verdict_options *options, const struct session_config *session, struct question *question,
+	struct judging *judging, struct tare_err *err)
+{
+	char kind[32];
+	struct tare_trial like = calibration_like(session->urls[0], session->every_ns, session->warmup, kind, sizeof kind);
+	const struct calibration_key key = {.like = &like, .cpu_class = cpu_class_of(session->cpu)};
+	judging->cpu_class = key.cpu_class;
+	if (!options->calibration || options->stall_limit_ns)
+		return 0;
+	int64_t limit_ns;
+	if (calibration_stall_limit(options->calibration, &key, &limit_ns, err) < 0)
+		return -1;
+	judging->stall_limit_calibrated = limit_ns != TARE_NO_TIME;
+	question->rules.stall_limit_ns = limit_ns == TARE_NO_TIME ? 0 : limit_ns;
+	return 0;
 }
 
 static void judged_all_free(struct judged_all *all)
@@ -146,7 +174,7 @@ int judge_trials(struct cli *cli, struct judging *judging, const struct tare_tri
 		comparison_note(&comparison, judging->notes[i]);
 	if (judging->options->null) {
 		struct tare_err why = {0};
-		if (null_tally_add(&all->verdicts[0], all->tally_note, sizeof all->tally_note, &why) < 0)
+		if (null_tally_add(&all->verdicts[0], &trials[0], all->tally_note, sizeof all->tally_note, &why) < 0)
 			cli_warn(cli, "the tally of null verdicts could not be kept: %s", why.text);
 		comparison_note(&comparison, all->tally_note);
 	}

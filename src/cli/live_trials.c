@@ -15,6 +15,12 @@ static void clear_progress(struct live_trials *live)
 	live->progress_shown = false;
 }
 
+/* "A  "; nothing where there is one setting only. */
+static const char *arm_of(const struct live_trials *live)
+{
+	return live->one_arm ? "" : live->arm == 'B' ? "B  " : "A  ";
+}
+
 static void say_round(struct live_trials *live, const struct tare_trial *trial)
 {
 	char value[32] = "not visible";
@@ -28,9 +34,27 @@ static void say_round(struct live_trials *live, const struct tare_trial *trial)
 	if (live->position == 0)
 		fprintf(live->cli->note, "  settling %c\n", live->arm);
 	else
-		fprintf(live->cli->note, "  %u of %u  %c  %s %s\n", live->position, live->positions, live->arm,
+		fprintf(live->cli->note, "  %u of %u  %s%s %s\n", live->position, live->positions, arm_of(live),
 			live->figure->name, value);
 	fflush(live->cli->note);
+}
+
+/* Told after the leading round, not after an hour. */
+static int check_span(const struct live_trials *live, const struct tare_record *record, struct tare_err *err)
+{
+	enum tare_span span = live->figure->span;
+	uint64_t answered = 0;
+	for (size_t i = 0; i < record->series.count; i++)
+		answered += record->series.fate[i] == TARE_ANSWERED;
+	if (answered == 0 || tare_span_exists(&record->series, span))
+		return 0;
+	char there[200];
+	struct text text = TEXT_IN(there);
+	for (int other = 0; other < TARE_SPAN_COUNT; other++)
+		if (tare_span_exists(&record->series, (enum tare_span)other))
+			text_add(&text, "%s%s", text.used ? ", " : "", tare_span_name((enum tare_span)other));
+	return tare_fail(err, TARE_E_USAGE, "%s cannot be told: %s lacks the stamps of %s at this --stamps; there are %s",
+		live->figure->name, record->target->url, tare_span_name(span), there);
 }
 
 static int take_round(void *context, const struct tare_record *records, size_t count, struct tare_err *err)
@@ -40,6 +64,8 @@ static int take_round(void *context, const struct tare_record *records, size_t c
 	clear_progress(live);
 	if (count == 0 || strcmp(records[0].round->status, "interrupted") == 0)
 		return 0;
+	if (check_span(live, &records[0], err) < 0)
+		return -1;
 	if (live->position == 0) {
 		say_round(live, NULL);
 		return 0;
@@ -59,7 +85,7 @@ static void show_progress(void *context, const struct session *session)
 	struct session_progress p = session_progress_of(session);
 	if (live->quiet || !live->cli->note_tty)
 		return;
-	fprintf(live->cli->note, "\r\033[K  round %u of %u  %c  %llu/%llu sent", live->position, live->positions, live->arm,
+	fprintf(live->cli->note, "\r\033[K  round %u of %u  %s%llu/%llu sent", live->position, live->positions, arm_of(live),
 		(unsigned long long)p.sent, (unsigned long long)p.slots_all);
 	fflush(live->cli->note);
 	live->progress_shown = true;

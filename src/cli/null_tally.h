@@ -10,7 +10,11 @@
 
 #include "tare/verdict.h"
 
-/* Adds a line and sums up: "null verdicts on this host so far: 3 effects in 41, 7.3 % (95 % 1.5 to 20), 2 of them worse". */
-int null_tally_add(const struct tare_verdict *verdict, char *ret_note, size_t room, struct tare_err *err) TARE_MUST_USE;
+/*
+ * Adds a line for the bench of this trial (target and rate) and sums up: "null verdicts of this bench so far: 3 effects
+ * in 41, 7.3 % (95 % 1.5 to 20), 2 of them worse; of all benches of this user: ...".
+ */
+int null_tally_add(const struct tare_verdict *verdict, const struct tare_trial *trial, char *ret_note, size_t room,
+	struct tare_err *err) TARE_MUST_USE;
 /* FOLDER/tare/NAME under $XDG_STATE_HOME, or ~/.local/state; the folders are made. */
 int state_path(const char *name, char *ret_path, size_t room, struct tare_err *err) TARE_MUST_USE;

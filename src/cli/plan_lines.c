@@ -26,7 +26,7 @@ uint64_t plan_moderation_us(const char *command)
 	return 0;
 }
 
-static uint64_t requests_of(const struct session_config *config)
+uint64_t plan_requests(const struct session_config *config)
 {
 	if (!config->for_ns)
 		return config->count;
@@ -39,8 +39,8 @@ static void print_schedule(struct cli *cli, const struct comparison_plan *plan)
 	char line[400], each[32], apart[32], whole[32];
 	struct text text = TEXT_IN(line);
 	size_t rounds = strlen(plan->order);
-	int64_t round_ns = (int64_t)(requests_of(plan->session) + plan->session->warmup) * plan->session->every_ns +
-			   plan->session->timeout_ns;
+	/* an answer that is overdue stretches a round by the timeout at most */
+	int64_t round_ns = (int64_t)(plan_requests(plan->session) + plan->session->warmup) * plan->session->every_ns;
 	format_duration(round_ns, each, sizeof each);
 	format_duration(plan->settle_ns, apart, sizeof apart);
 	format_duration((int64_t)(rounds - plan->done + 1) * (round_ns + plan->settle_ns), whole, sizeof whole);
@@ -51,7 +51,7 @@ static void print_schedule(struct cli *cli, const struct comparison_plan *plan)
 		text_add(&text, " ...");
 	if (plan->done)
 		text_add(&text, " (%zu of %zu are measured)", plan->done, rounds);
-	text_add(&text, ", %s each and %s between, %s", each, apart, whole);
+	text_add(&text, ", %s each and %s between, about %s", each, apart, whole);
 	report_sentence(cli->note, cli->note_tty ? cli->columns : 0, "%s.", line);
 }
 
@@ -64,8 +64,13 @@ static void print_power(struct cli *cli, const struct comparison_plan *plan, con
 	struct tare_calibration calibration;
 	char line[400];
 	struct text text = TEXT_IN(line);
-	if (tare_figure_is_count(figure))
+	if (tare_figure_is_count(figure)) {
+		/* that k fall into one of two equal arms has the chance 2 / 2^k: six are the fewest below 5 % */
+		report_sentence(cli->note, cli->columns,
+			"      a count: with none in one arm, 6 in the other are an effect (p 0.03); where they come in bursts the "
+			"rounds must differ too.");
 		return;
+	}
 	if (!file || !calibration_file_figure(file, figure, &calibration)) {
 		text_add(&text, "without a calibration: sees %.1f s_r of %s at 80 %% power, whatever s_r is here",
 			tare_detectable(design.per_s, design.degrees, 0.95, 0.80), figure->name);
@@ -87,10 +92,8 @@ static void print_power(struct cli *cli, const struct comparison_plan *plan, con
 	report_sentence(cli->note, cli->columns, "      %s.", line);
 }
 
-static int check_visible(struct cli *cli, const struct comparison_plan *plan, struct tare_err *err)
+int plan_check_visible(const struct tare_figure *figure, uint64_t n, struct tare_err *err)
 {
-	const struct tare_figure *figure = &plan->question->figures[0];
-	uint64_t n = requests_of(plan->session);
 	struct tare_percentile p = figure->percentile;
 	if (figure->kind == TARE_FIGURE_PDV) {
 		if (tare_percentile_parse("99.9", &p, err) < 0)
@@ -99,15 +102,23 @@ static int check_visible(struct cli *cli, const struct comparison_plan *plan, st
 		return 0;
 	}
 	uint64_t behind = n - tare_rank(&p, n);
-	if (behind < 10)
-		return tare_fail(err, TARE_E_USAGE,
-			"%s cannot be seen with %" PRIu64 " requests a round (%" PRIu64 " behind it): --count %" PRIu64
-			" shows it, %" PRIu64 " compares it well",
-			figure->name, n, behind, tare_needed(&p, 10), tare_needed(&p, 100));
+	if (behind >= 10)
+		return 0;
+	return tare_fail(err, TARE_E_USAGE,
+		"%s cannot be seen with %" PRIu64 " requests a round (%" PRIu64 " behind it): --count %" PRIu64
+		" shows it, %" PRIu64 " compares it well",
+		figure->name, n, behind, tare_needed(&p, 10), tare_needed(&p, 100));
+}
+
+static void print_grade(struct cli *cli, const struct comparison_plan *plan)
+{
+	const struct tare_figure *figure = &plan->question->figures[0];
+	if (figure->kind != TARE_FIGURE_PERCENTILE)
+		return;
+	uint64_t n = plan_requests(plan->session), behind = n - tare_rank(&figure->percentile, n);
 	fprintf(cli->note, "      %s has %" PRIu64 " behind it in each round: %s%s.\n", figure->name, behind,
 		tare_grade_name(tare_grade_of(behind)),
 		behind < 100 ? "; identical rounds differ by tens of per cent there" : "");
-	return 0;
 }
 
 static void print_moderation(struct cli *cli, const struct comparison_plan *plan)
@@ -132,18 +143,22 @@ static void print_moderation(struct cli *cli, const struct comparison_plan *plan
 int plan_lines_print(struct cli *cli, const struct comparison_plan *plan, struct tare_err *err)
 {
 	struct calibration_file *file = NULL;
-	char note[256] = "";
-	print_schedule(cli, plan);
-	if (check_visible(cli, plan, err) < 0)
+	char note[CALIBRATION_NOTE] = "";
+	const struct calibration_key key = {.like = plan->like, .cpu_class = cpu_class_of(plan->session->cpu)};
+	if (plan_check_visible(&plan->question->figures[0], plan_requests(plan->session), err) < 0)
 		return -1;
 	if (plan->calibration && calibration_file_open(plan->calibration, &plan->question->rules, plan->question->figures,
-					 plan->question->count, plan->like, &file, note, sizeof note, err) < 0)
+					 plan->question->count, &key, &file, note, sizeof note, err) < 0)
 		return -1;
-	print_power(cli, plan, file);
-	if (note[0])
-		fprintf(cli->note, "      %s.\n", note);
+	if (!plan->quiet) {
+		print_schedule(cli, plan);
+		print_grade(cli, plan);
+		print_power(cli, plan, file);
+		if (note[0])
+			report_sentence(cli->note, cli->columns, "      %s.", note);
+		print_moderation(cli, plan);
+		fflush(cli->note);
+	}
 	calibration_file_free(file);
-	print_moderation(cli, plan);
-	fflush(cli->note);
 	return 0;
 }

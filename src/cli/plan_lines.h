@@ -14,8 +14,13 @@ struct comparison_plan {
 	const struct question *question;
 	const char *calibration;  /* NULL: none */
 	const struct tare_trial *like; /* the key: kind, url, interval, payload, warm-up */
+	bool quiet;               /* nothing is printed; what cannot be seen is still refused */
 };
 /* TARE_E_USAGE when the primary figure cannot be seen at this count. */
 int plan_lines_print(struct cli *cli, const struct comparison_plan *plan, struct tare_err *err) TARE_MUST_USE;
+/* Requests a round and target after the warm-up. */
+uint64_t plan_requests(const struct session_config *config);
+/* TARE_E_USAGE, with the counts that would do, when fewer than 10 of n values lie behind a percentile or PDV. */
+int plan_check_visible(const struct tare_figure *figure, uint64_t n, struct tare_err *err) TARE_MUST_USE;
 /* "rx-usecs 100" or "rx-usecs=100" in a command, in µs; 0: none. */
 uint64_t plan_moderation_us(const char *command);

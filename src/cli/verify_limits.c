@@ -66,24 +66,48 @@ static void count_above(const struct limit *limit, const struct tare_trial *tria
 	}
 }
 
+int limit_check_provable(const struct limit *limit, uint64_t n, struct tare_err *err)
+{
+	const struct tare_percentile *p = &limit->figure.percentile;
+	uint64_t low = n, high = n < 1 ? 1 : n;
+	if (tare_exceedances_allowed(p, n, 0.95) >= 0)
+		return 0;
+	while (high < UINT64_C(1) << 50 && tare_exceedances_allowed(p, high, 0.95) < 0)
+		high *= 2;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		if (tare_exceedances_allowed(p, middle, 0.95) < 0)
+			low = middle;
+		else
+			high = middle;
+	}
+	return tare_fail(err, TARE_E_USAGE,
+		"%s below a limit cannot be proved (95 %%) with %llu requests, even if all are below: it takes %llu",
+		limit->figure.name, (unsigned long long)n, (unsigned long long)high);
+}
+
+/* A proof needs none behind the percentile's rank: what it needs is in the bound. */
+static void prove_limit(const struct limit *limit, const struct tare_trial *trial, const struct tare_record *record,
+	struct limit_result *result)
+{
+	count_above(limit, trial, record, result);
+	int64_t allowed = tare_exceedances_allowed(&limit->figure.percentile, result->n, 0.95);
+	result->allowed = allowed > 0 ? (uint64_t)allowed : 0;
+	if (result->word == LIMIT_EXCEEDED)
+		return;
+	result->word = allowed >= 0 && result->above <= result->allowed ? LIMIT_HELD : LIMIT_NOT_PROVED;
+}
+
 struct limit_result limit_check(const struct limit *limit, const struct tare_trial *trial, const struct tare_record *record,
 	bool prove)
 {
 	struct limit_result result = {.value_ns = tare_trial_figure(trial, &limit->figure)};
-	if (isnan(result.value_ns)) {
-		result.word = LIMIT_UNKNOWN;
-		return result;
-	}
-	result.word = result.value_ns > limit->high_ns  ? LIMIT_EXCEEDED
-		      : result.value_ns < limit->low_ns ? LIMIT_BELOW
-							: LIMIT_HELD;
-	if (!prove || limit->figure.kind != TARE_FIGURE_PERCENTILE || !record)
-		return result;
-	count_above(limit, trial, record, &result);
-	int64_t allowed = tare_exceedances_allowed(&limit->figure.percentile, result.n, 0.95);
-	result.allowed = allowed > 0 ? (uint64_t)allowed : 0;
-	if (result.word == LIMIT_HELD && (allowed < 0 || result.above > result.allowed))
-		result.word = LIMIT_NOT_PROVED;
+	result.word = isnan(result.value_ns)	       ? LIMIT_UNKNOWN
+		      : result.value_ns > limit->high_ns ? LIMIT_EXCEEDED
+		      : result.value_ns < limit->low_ns	 ? LIMIT_BELOW
+							 : LIMIT_HELD;
+	if (prove && limit->figure.kind == TARE_FIGURE_PERCENTILE && record && trial->row_count && trial->rows[0].n)
+		prove_limit(limit, trial, record, &result);
 	return result;
 }
 
@@ -100,13 +124,17 @@ void limit_sentence(const struct limit *limit, const struct limit_result *result
 		text_add(&text, "is not visible in this round");
 		return;
 	}
-	add_us(&text, result->value_ns);
-	text_add(&text, " µs %s its %slimit ",
+	if (isfinite(result->value_ns)) {
+		add_us(&text, result->value_ns);
+		text_add(&text, " µs ");
+	}
+	text_add(&text, "%s its %slimit ",
 		result->word == LIMIT_EXCEEDED ? "above"
 		: result->word == LIMIT_BELOW  ? "below"
 					       : "within",
 		limit->calibrated ? "calibrated " : "");
 	add_us(&text, result->word == LIMIT_BELOW ? limit->low_ns : limit->high_ns);
+	text_add(&text, " µs");
 	if (result->word == LIMIT_NOT_PROVED)
 		text_add(&text, ", not proved: %llu of %llu requests are above, at most %llu would prove it (95 %%)",
 			(unsigned long long)result->above, (unsigned long long)result->n, (unsigned long long)result->allowed);
@@ -121,7 +149,7 @@ void limit_perfdata(const struct limit *limit, const struct limit_result *result
 {
 	struct text text = {.bytes = ret_text, .room = room};
 	text_add(&text, "%s=", limit->figure.name);
-	if (result->word == LIMIT_UNKNOWN)
+	if (!isfinite(result->value_ns))
 		text_add(&text, "U");
 	else
 		text_add(&text, "%.3fus", result->value_ns / 1000);

@@ -25,7 +25,9 @@ struct limit_result {
 
 /* "p99.9<20us", "pdv<5us"; several with commas. */
 int limits_parse(const char *text, struct limit *ret_limits, size_t room, size_t *ret_count, struct tare_err *err) TARE_MUST_USE;
-/* prove: a percentile's limit must be proved at 95 %, not only held by the sample. */
+/* TARE_E_USAGE, with the count that would do, when n requests cannot prove a percentile's limit even with none above. */
+int limit_check_provable(const struct limit *limit, uint64_t n, struct tare_err *err) TARE_MUST_USE;
+/* prove: a percentile's limit must be proved at 95 %, not only held by the sample; a proof does not need the percentile visible. */
 struct limit_result limit_check(const struct limit *limit, const struct tare_trial *trial, const struct tare_record *record,
 	bool prove);
 /* "p99.9 31.20 µs above its limit 22.40 µs" */

@@ -10,6 +10,9 @@
 
 #include "base/cleanup.h"
 
+/* Limits beyond this many times the usual value are no alarm. */
+#define ALARM_MOST 10
+
 /* ---- levels ---- */
 
 static bool same_sitting(const struct tare_trial *one, const struct tare_trial *other)
@@ -123,6 +126,11 @@ int tare_calibration_of(const struct tare_trial *trials, size_t count, const str
 }
 
 /* ---- limits ---- */
+
+bool tare_alarm_usable(const struct tare_calibration *calibration, const struct tare_alarm *alarm)
+{
+	return isfinite(alarm->high_ns) && alarm->high_ns <= ALARM_MOST * calibration->centre_ns;
+}
 
 double tare_alarm_factor(uint64_t rounds, double chance)
 {

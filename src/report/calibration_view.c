@@ -52,6 +52,20 @@ static struct cell get_per_cent(const void *record, const struct column *column)
 	return cell;
 }
 
+static struct cell get_alarm_high(const void *record, const struct column *column)
+{
+	const struct calibration_row *row = ROW(record);
+	(void)column;
+	return tare_alarm_usable(&row->calibration, &row->alarm) ? cell_integer((int64_t)llround(row->alarm.high_ns))
+								 : cell_absent(CELL_TOO_FEW);
+}
+
+static struct cell get_usable(const void *record, const struct column *column)
+{
+	(void)column;
+	return cell_count(tare_alarm_usable(&ROW(record)->calibration, &ROW(record)->alarm));
+}
+
 #define MEMBER(member) offsetof(struct calibration_row, member)
 #define FIGURE {"figure", "figure", "what was calibrated", NULL, UNIT_NONE, true, get_figure, 0}
 #define ROUNDS {"rounds", "rounds", "identical rounds", NULL, UNIT_NONE, false, get_rounds, 0}
@@ -71,6 +85,7 @@ static const struct column machine_columns[] = {
 	SHARE("retest", calibration.retest, "largest difference between neighbouring rounds"),
 	NS("alarm_low_ns", "low", alarm.low_ns, "alarm below"),
 	NS("alarm_high_ns", "high", alarm.high_ns, "alarm above"),
+	{"usable", "usable", "1: the limit can serve as an alarm; 0: above ten times the centre", NULL, UNIT_NONE, false, get_usable, 0},
 	SHARE("chance", alarm.chance, "of a false alarm, a check and figure"),
 	SHARE("sees4", sees[0], "found by 4 rounds in 80 % of cases"),
 	SHARE("sees8", sees[1], "by 8 rounds"),
@@ -84,7 +99,7 @@ static const struct column text_columns[] = {
 	PER_CENT("retest %", calibration.retest),
 	PER_CENT("other day %", calibration.day.s),
 	PER_CENT("other host %", calibration.host.s),
-	NS("alarm_high_ns", "alarm above", alarm.high_ns, ""),
+	{"alarm_high_ns", "alarm above", "", NULL, UNIT_NS, false, get_alarm_high, 0},
 	PER_CENT("4 see %", sees[0]),
 	PER_CENT("8 see %", sees[1]),
 	PER_CENT("12 see %", sees[2]),

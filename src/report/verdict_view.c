@@ -26,6 +26,38 @@ static void print_line(FILE *out, int width, const char *text)
 	report_sentence(out, width, "  %s.", text);
 }
 
+/* What a figure would have needed; 0 where that is not why it is missing. */
+static uint64_t needed_of(const struct tare_verdict *verdict)
+{
+	struct tare_percentile p = verdict->figure.percentile;
+	bool pdv = verdict->figure.kind == TARE_FIGURE_PDV;
+	if (isfinite(verdict->value_a) || (!pdv && verdict->figure.kind != TARE_FIGURE_PERCENTILE))
+		return 0;
+	if (pdv && tare_percentile_parse("99.9", &p, NULL) < 0)
+		return 0;
+	uint64_t needed = tare_needed(&p, 10);
+	return verdict->n < needed ? needed : 0;
+}
+
+static void print_not_said(FILE *out, int width, const struct comparison *comparison)
+{
+	char line[1024];
+	struct text text = TEXT_IN(line);
+	bool unit_said = false;
+	for (size_t i = 1; i < comparison->count; i++) {
+		const struct tare_verdict *verdict = &comparison->verdicts[i];
+		if (verdict->kind != TARE_VERDICT_INVALID)
+			continue;
+		uint64_t needed = needed_of(verdict);
+		text_add(&text, "%s%s", text.used ? ", " : "not said: ", verdict->figure.name);
+		if (needed)
+			text_add(&text, " (needs %llu%s)", (unsigned long long)needed, unit_said ? "" : " requests a round");
+		unit_said |= needed > 0;
+	}
+	if (text.used)
+		print_line(out, width, line);
+}
+
 static void print_others(FILE *out, int width, const struct comparison *comparison)
 {
 	char line[2048], brief[256];
@@ -38,12 +70,7 @@ static void print_others(FILE *out, int width, const struct comparison *comparis
 	}
 	if (text.used)
 		print_line(out, width, line);
-	text = (struct text)TEXT_IN(line);
-	for (size_t i = 1; i < comparison->count; i++)
-		if (comparison->verdicts[i].kind == TARE_VERDICT_INVALID)
-			text_add(&text, "%s%s", text.used ? ", " : "not said: ", comparison->verdicts[i].figure.name);
-	if (text.used)
-		print_line(out, width, line);
+	print_not_said(out, width, comparison);
 }
 
 static void print_basis(FILE *out, int width, const struct comparison *comparison)

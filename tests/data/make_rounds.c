@@ -2,7 +2,7 @@
 /*
  * Makes a recording for a test while it runs:
  *     make-rounds FILE [--url U] [--every NS] [--count N] [--start S] [--host H] [--size B] [--warmup N]
- *                 [--append] ROUND...
+ *                 [--isolated yes|no] [--append] ROUND...
  * ROUND is LABEL:MEDIAN_NS[:CPU[:LOST[:HELD]]]; rounds begin a minute apart, --start seconds after a fixed
  * wall-clock time. A round's values lie within 1 % about its median, the first two
  * requests are slower, HELD per cent of the rate is kept. Nothing is random.
@@ -15,7 +15,7 @@
 #include "tare/tare.h"
 
 struct making {
-	const char *path, *url, *host;
+	const char *path, *url, *host, *isolated;
 	int64_t every_ns, start_ns;
 	size_t count;
 	uint32_t size, warmup;
@@ -97,6 +97,8 @@ static int parse(int argc, char **argv, struct making *making)
 			making->url = value;
 		} else if (strcmp(name, "host") == 0) {
 			making->host = value;
+		} else if (strcmp(name, "isolated") == 0) {
+			making->isolated = value;
 		} else if (strcmp(name, "every") == 0) {
 			making->every_ns = strtoll(value, NULL, 10);
 		} else if (strcmp(name, "count") == 0) {
@@ -128,6 +130,9 @@ int main(int argc, char **argv)
 	struct tare_target target = {.url = making.url, .kind = kind, .address = "10.0.0.2", .payload_bytes = making.size};
 	must(tare_writer_open(argv[1], making.append ? TARE_APPEND : TARE_CREATE, &writer, &err), &err);
 	must(tare_writer_begin_run(writer, &run, &target, 1, NULL, 0, &err), &err);
+	struct tare_fact isolated = {.side = "local", .moment = "start", .key = "placement.isolated", .value = making.isolated};
+	if (making.isolated)
+		must(tare_writer_facts(writer, run.id, 0, &isolated, 1, &err), &err);
 	for (uint32_t number = 1; at < argc; at++, number++)
 		write_round(writer, &making, &run, &target, number, argv[at]);
 	must(tare_writer_end_run(writer, run.id, TARE_RUN_FINISHED, &err), &err);

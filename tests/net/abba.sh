@@ -33,7 +33,7 @@ XDG_STATE_HOME=$net_scratch/state
 export XDG_STATE_HOME
 abba_a null --null --a 'echo A >setting' -o null.tare
 ok "$([ "$status" -ne 2 ] && [ "$status" -ne 5 ]; echo $?)" "null: ends with $status" "$(cat null.txt)"
-told null 'null verdicts of this user so far' "null: the tally is told"
+told null 'null verdicts of this bench so far: ' "null: the tally is told"
 is "$(wc -l <"$XDG_STATE_HOME/tare/null-verdicts")" 1 "null: and kept"
 
 # 2. A responder with a delay of 5 ms in B: worse, in any order that was drawn.
@@ -119,7 +119,7 @@ interrupted() {
 }
 resume_it() {
 	in_a timeout 60 "$TARE" abba "stamp://$B4:8620" --rounds 4 --settle 20ms --every 1ms --count 500 --timeout 100ms \
-		--primary p50 --also '' -q --a 'echo A >setting' --b 'echo B >setting' -o "$1.tare" --resume >"$1-again.txt" 2>&1
+		--primary p50 --also '' --a 'echo A >setting' --b 'echo B >setting' -o "$1.tare" --resume >"$1-again.txt" 2>&1
 }
 
 # 8. Ctrl-C.
@@ -165,7 +165,7 @@ told nagios '^TARE CRITICAL - p50 .* above its limit .*(again on the confirming 
 in_a "$TARE" verify "stamp://$B4:9999" --every 1ms --count 200 --timeout 50ms -q --nagios --limit 'p50<1s' >nagios.txt 2>&1
 is $? 3 "verify: nothing answers is unknown" "$(cat nagios.txt)"
 in_a "$TARE" verify "stamp://$B4:8620" --every 1ms --count 200 --timeout 50ms -q --limit 'p99<1s' --prove >prove.txt 2>&1
-is $? 3 "verify: 200 requests prove no p99" "$(cat prove.txt)"
+is $? 2 "verify: 200 requests can prove no p99, which is said before" "$(cat prove.txt)"
 in_a "$TARE" verify "stamp://$B4:8620" --every 1ms --count 400 --timeout 50ms -q --limit 'p95<1s' --prove >prove.txt 2>&1
 is $? 0 "verify: 400 requests below it prove a p95" "$(cat prove.txt)"
 in_a "$TARE" run "stamp://$B4:8620" --every 1ms --count 200 --timeout 50ms --rounds 4 -q -o base.tare >base.txt 2>&1

@@ -97,6 +97,10 @@ static void test_limits(void)
 	is_near(alarm.low_ns, 20000 * exp(-3.41 * .02) - 1, 3, "low");
 	struct tare_alarm coarse = tare_alarm_of(&c, .01, 1000);
 	is_near(coarse.high_ns - alarm.high_ns, 999, .001, "a coarse clock widens it by its step");
+	OK(tare_alarm_usable(&c, &alarm), "a limit 7 %% above the usual is an alarm");
+	c.all.s = 1;
+	alarm = tare_alarm_of(&c, .01, 1);
+	OK(!tare_alarm_usable(&c, &alarm), "one at %.0f times the usual is none", alarm.high_ns / c.centre_ns);
 	is_near(tare_capability(1, 100), .03, 1e-12, "capability");
 	IS_STR(tare_capability_word(.03), "good", "good");
 	IS_STR(tare_capability_word(.2), "marginal", "marginal");
