@@ -14,10 +14,11 @@
 #include "cli/cli.h"
 #include "cli/log_options.h"
 #include "cli/source.h"
+#include "report/budget_view.h"
 
 struct stat_config {
 	const char *spans, *percentiles, *label, *columns;
-	bool all_spans, lenient, json, csv, ci, all, stalls;
+	bool all_spans, lenient, json, csv, ci, all, stalls, budget;
 	int over, group_by;
 	uint64_t warmup, round;
 	double stall_ratio;
@@ -79,6 +80,11 @@ static const struct option stat_options[] = {
 		.type = OPTION_FLAG,
 		.help = "the stalls one by one, and the ladder of fixed limits",
 		.offset = OPTION_AT(struct stat_config, stalls)},
+	{.name = "budget",
+		.letter = 'b',
+		.type = OPTION_FLAG,
+		.help = "how much of response each part is, around its percentiles and of the ten slowest",
+		.offset = OPTION_AT(struct stat_config, budget)},
 	{.name = "group-by",
 		.letter = 'g',
 		.type = OPTION_CHOICE,
@@ -249,6 +255,33 @@ static int rules_of(
 	return 0;
 }
 
+/* Without --percentiles the budget has three: more lines would hide what it says. */
+static int budget_open(
+	const struct cli *cli, const struct tare_rules *rules, struct budget_view **ret_budget, struct tare_err *err)
+{
+	struct tare_budget_rules usual;
+	struct tare_rules chosen = *rules;
+	tare_budget_rules_default(&usual);
+	if (!option_given(cli->options, "percentiles")) {
+		chosen.percentiles = (uint32_t)usual.percentiles;
+		memcpy(chosen.percentile, usual.percentile, sizeof(usual.percentile));
+	}
+	return budget_view_open(&chosen, ret_budget, err);
+}
+
+static int add_budget(
+	struct budget_view *budget, struct source *source, const char *path, size_t *added, struct tare_err *err)
+{
+	const struct tare_record *record;
+	int found;
+	while ((found = source_next(source, &record, err)) > 0) {
+		if (budget_view_add(budget, path, record, err))
+			return tare_err_prefix(err, "%s", path);
+		++*added;
+	}
+	return found < 0 ? -1 : 0;
+}
+
 static int add_source(
 	struct stat_view *view, struct source *source, const char *path, size_t *added, struct tare_err *err)
 {
@@ -295,6 +328,7 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 	/* Rows point into their sources, which therefore stay open until the end. */
 	AUTO_CLEANUP(open_sources_end) struct open_sources sources = {0};
 	AUTO_CLEANUP(stat_view_end) struct stat_view *view = NULL;
+	AUTO_CLEANUP(budget_view_end) struct budget_view *budget = NULL;
 	struct tare_rules rules;
 	uint32_t spans = 0;
 	size_t added = 0;
@@ -305,23 +339,28 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 	if (rules_of(cli, config, &rules, err) || spans_of(config, &spans, err) ||
 		stat_view_open(&rules, spans, &view, err))
 		return -1;
+	if (config->budget && budget_open(cli, &rules, &budget, err))
+		return -1;
 	if (config->stalls)
 		stat_view_list_stalls(view);
 	for (int i = 0; i < count; i++) {
 		if (source_open(paths[i], &source_rules, &sources.source[i], err))
 			return -1;
 		sources.count = i + 1;
-		if (add_source(view, sources.source[i], paths[i], &added, err))
+		if (budget ? add_budget(budget, sources.source[i], paths[i], &added, err) ||
+				    source_tell(sources.source[i], view, err)
+			   : add_source(view, sources.source[i], paths[i], &added, err))
 			return -1;
 	}
 	if (!added && (config->label || config->round))
 		return tare_fail(err, TARE_E_USAGE, "no round %s%s%s",
 			config->label ? "with the label '" : "has this number", config->label ? config->label : "",
 			config->label ? "'" : "");
-	if (config->stalls ? stat_view_print_stalls(cli->out, view, layout, err)
-			   : stat_view_print(cli->out, view, layout, err))
+	if (budget           ? budget_view_print(cli->out, budget, layout, err)
+		: config->stalls ? stat_view_print_stalls(cli->out, view, layout, err)
+				 : stat_view_print(cli->out, view, layout, err))
 		return -1;
-	if (layout->format != &format_text || layout->columns)
+	if (budget || layout->format != &format_text || layout->columns)
 		stat_view_remarks(cli->note, 0, view);
 	return 0;
 }
@@ -333,6 +372,8 @@ static int stat_run(struct cli *cli, void *configuration, int operand_count, cha
 	if (operand_count == 0)
 		return tare_fail(
 			err, TARE_E_USAGE, "stat needs a FILE: a recording, a log of ping or a capture; see 'tare help stat'");
+	if (config->stalls && config->budget)
+		return tare_fail(err, TARE_E_USAGE, "--stalls and --budget exclude each other");
 	if (config->json && config->csv)
 		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
 	if (config->json)

@@ -155,7 +155,8 @@ void tare_budget_sentence(const struct tare_budget *budget, size_t from, size_t 
 		text_add(&text, "p%s - p%s is %s: nothing to explain", high, low, whole);
 		return;
 	}
-	if (growth.most && growth.part_ns <= growth.whole_ns) {
+	/* less than one in a hundred over the whole is not worth a clause */
+	if (growth.most && growth.part_ns - growth.whole_ns <= growth.whole_ns / 100) {
 		text_add(&text, "most of p%s - p%s is %s (%s of %s)", high, low, words, grown, whole);
 		return;
 	}
