@@ -62,12 +62,20 @@ static void add_change(struct text *text, const struct tare_change *change, size
 static int take_changes(struct stat_insight *insight, const int64_t *values_ns, size_t count, size_t first,
 	int64_t resolution_ns, struct tare_err *err)
 {
-	struct tare_change changes[INSIGHT_CHANGES];
+	struct tare_change changes[INSIGHT_CHANGES_KEPT];
 	struct tare_change_rules rules = {.resolution_ns = resolution_ns};
 	size_t found;
 	struct text text = TEXT_IN(insight->changes);
-	if (tare_changes_of(values_ns, count, &rules, changes, INSIGHT_CHANGES, &found, err))
+	if (tare_changes_of(values_ns, count, &rules, changes, INSIGHT_CHANGES_KEPT, &found, err))
 		return -1;
+	size_t kept = found < INSIGHT_CHANGES_KEPT ? found : INSIGHT_CHANGES_KEPT;
+	if (kept && !(insight->change = calloc(kept, sizeof(*insight->change))))
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory for %zu changes", kept);
+	for (size_t i = 0; i < kept; i++) {
+		insight->change[i] = changes[i];
+		insight->change[i].at += first;
+	}
+	insight->change_count = kept;
 	for (size_t i = 0; i < found && i < INSIGHT_CHANGES; i++)
 		add_change(&text, &changes[i], first);
 	if (found > INSIGHT_CHANGES)
@@ -162,7 +170,9 @@ int stat_insight_take(struct stat_insight *ret_insight, const char *file, const 
 void stat_insight_end(struct stat_insight *insight)
 {
 	free(insight->list);
+	free(insight->change);
 	insight->list = NULL;
+	insight->change = NULL;
 }
 
 static int say_warmup(FILE *out, int width, const struct tare_round_facts *facts, size_t count, struct tare_err *err)

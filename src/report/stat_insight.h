@@ -6,11 +6,12 @@
  */
 #pragma once
 #include "report/stat_note.h"
+#include "tare/change.h"
 #include "tare/modes.h"
 #include "tare/rounds.h"
 #include "tare/stalls.h"
 
-enum { INSIGHT_CHANGES = 4, INSIGHT_TEXT = 512, STALLS_LISTED_MOST = 10000 };
+enum { INSIGHT_CHANGES = 4 /* told; plots show more */, INSIGHT_CHANGES_KEPT = 64, INSIGHT_TEXT = 512, STALLS_LISTED_MOST = 10000 };
 
 struct stat_insight {
 	enum tare_span span;      /* rtt, or what stands for it */
@@ -19,6 +20,8 @@ struct stat_insight {
 	size_t list_count;
 	struct tare_round_facts facts;
 	bool facts_known;
+	struct tare_change *change; /* of the median, by index in the series */
+	size_t change_count;
 	char modes[INSIGHT_TEXT], changes[INSIGHT_TEXT], dependence[INSIGHT_TEXT], warmup[160];
 };
 

@@ -114,6 +114,12 @@ int stat_view_add(struct stat_view *view, const char *file, const struct tare_re
 	return 0;
 }
 
+const struct tare_row *stat_view_last(const struct stat_view *view, const struct stat_insight **ret_insight)
+{
+	*ret_insight = view->note_count ? view->insights[view->note_count - 1] : NULL;
+	return tare_stat_last(view->stat);
+}
+
 int stat_view_remark(struct stat_view *view, const char *text, struct tare_err *err)
 {
 	void *remarks = view->remarks;

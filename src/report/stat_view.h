@@ -33,6 +33,9 @@ uint32_t stat_view_usual_spans(void);
 /* file: as given by the user; NULL for a live run. */
 int stat_view_add(
 	struct stat_view *view, const char *file, const struct tare_record *record, struct tare_err *err) TARE_MUST_USE;
+/* The base row of the series added last, until the next add, and what it shows beyond that, as long as the view. */
+struct stat_insight;
+const struct tare_row *stat_view_last(const struct stat_view *view, const struct stat_insight **ret_insight);
 /*
  * What was found about the stalls of a round just added (of all its targets); borrowed as long as the view. A
  * summary goes under its table, each cause beside its stall.
