@@ -17,3 +17,16 @@
  */
 struct tare_rate { double asked, held; bool ok; };
 TARE_API struct tare_rate tare_rate_of(const struct tare_record *record);
+
+/* How requests were spread over time, as their due times tell. */
+enum tare_schedule {
+	TARE_SCHEDULE_UNKNOWN,  /* not measured by tare, or too few requests to tell */
+	TARE_SCHEDULE_PERIODIC, /* the grid, within its jitter */
+	TARE_SCHEDULE_BURST,    /* several due together, whole bursts on the grid */
+	TARE_SCHEDULE_POISSON,  /* drawn: the interval is a mean */
+};
+enum { TARE_SCHEDULE_TEXT = 24 };
+/* *ret_burst: requests at once, 1 where there are no bursts. */
+TARE_API enum tare_schedule tare_schedule_of(const struct tare_record *record, uint32_t *ret_burst);
+/* As `--schedule` has it: "periodic", "burst:8", "poisson"; "" when unknown. */
+TARE_API void tare_schedule_text(const struct tare_record *record, char ret_text[TARE_SCHEDULE_TEXT]);

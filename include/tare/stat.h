@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "tare/err.h"
+#include "tare/rate.h"
 #include "tare/run.h"
 #include "tare/sample.h"
 
@@ -163,6 +164,7 @@ struct tare_row {
 	const char *target;     /* as asked: the url */
 	const char *kind;
 	double rate_asked, rate_held;        /* per second (rate.h), NAN: unknown; merged: that of all, NAN when they differ, and the lowest */
+	char schedule[TARE_SCHEDULE_TEXT];   /* rate.h; "": unknown, or merged rows differ in it */
 	uint32_t payload_bytes;              /* 0: unknown, or merged rows differ in it */
 	enum tare_span span;
 	uint64_t sent, n, lost, overdue, pending, error, not_sent;
@@ -186,7 +188,7 @@ struct tare_row {
  * exists, in the order of TARE_SPANS; then, for a target (same url and kind)
  * with more than one round in a run, rows merged over that run; then, for a
  * target with more than one run, rows merged over all (run = 0; file NULL when
- * the files differ). Rounds of different rates or payloads, as a sweep has them,
+ * the files differ). Rounds of different rates, schedules or payloads, as a sweep has them,
  * are different things: nothing is merged over them. With another group_by there is a merged row for each target
  * and group instead, be it of one round. A merged row holds the rounds in which
  * its span exists.

@@ -19,12 +19,42 @@ const struct option_choice run_late_choices[] = {
 	{0},
 };
 
+/* A burst fits the send buffer and the ring of transmit stamps. */
+enum { BURST_MOST = 1024 };
+
+static int read_schedule(const char *text, enum pacer_schedule *ret_schedule, uint32_t *ret_burst, struct tare_err *err)
+{
+	static const char *const words[] = {"periodic", "poisson", "burst:N", NULL};
+	uint64_t burst = 0;
+	if (strncmp(text, "burst:", 6) == 0) {
+		if (parse_count(text + 6, &burst, err) < 0)
+			return tare_err_prefix(err, "--schedule");
+		if (burst < 2 || burst > BURST_MOST)
+			return tare_fail(err, TARE_E_USAGE, "--schedule %s: bursts are of 2 to %d requests", text, BURST_MOST);
+		*ret_schedule = PACER_BURST;
+		*ret_burst = (uint32_t)burst;
+		return 0;
+	}
+	if (strcmp(text, "periodic") != 0 && strcmp(text, "poisson") != 0) {
+		const char *near = nearest_word(text, words);
+		return tare_fail(err, TARE_E_USAGE, "--schedule '%.40s': there are periodic, poisson and burst:N%s%s%s", text,
+			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	}
+	*ret_schedule = text[1] == 'o' ? PACER_POISSON : PACER_PERIODIC;
+	*ret_burst = 0;
+	return 0;
+}
+
 int run_options_check(struct cli *cli, const struct run_options *options, struct tare_err *err)
 {
 	if (option_given(cli->options, "rate") && option_given(cli->options, "every"))
 		return tare_fail(err, TARE_E_USAGE, "--every and --rate say the same thing; give one");
 	if (options->for_ns && option_given(cli->options, "count"))
 		return tare_fail(err, TARE_E_USAGE, "--count and --for exclude each other; give one");
+	enum pacer_schedule schedule;
+	uint32_t burst;
+	if (read_schedule(options->schedule, &schedule, &burst, err) < 0)
+		return -1;
 	if (options->ipv4 && options->ipv6)
 		return tare_fail(err, TARE_E_USAGE, "--ipv4 and --ipv6 exclude each other");
 	if (options->cpus.count > 1)
@@ -58,7 +88,7 @@ char *run_options_command_line(const struct cli *cli)
 
 struct session_config run_options_session(const struct run_options *config, char **urls, size_t url_count)
 {
-	return (struct session_config){
+	struct session_config session = {
 		.urls = (const char *const *)urls,
 		.url_count = url_count,
 		.family = config->ipv4 ? AF_INET : config->ipv6 ? AF_INET6 : AF_UNSPEC,
@@ -88,6 +118,10 @@ struct session_config run_options_session(const struct run_options *config, char
 		.output = config->output,
 		.tool = cli_version(),
 	};
+	/* run_options_check has refused what this would */
+	if (read_schedule(config->schedule, &session.schedule, &session.burst, NULL) < 0)
+		session.schedule = PACER_PERIODIC;
+	return session;
 }
 
 void run_options_announce(struct cli *cli, const struct session_config *config, const struct session *session)

@@ -10,7 +10,7 @@ struct run_options {
 	struct option_cpus cpus;
 	bool spin, quiet, ipv4, ipv6;
 	int stamps, on_late;
-	const char *output, *inject, *send, *expect, *expect_regex, *ca;
+	const char *schedule, *output, *inject, *send, *expect, *expect_regex, *ca;
 	uint64_t expect_bytes, expect_status;
 	bool fresh, insecure;
 };
@@ -41,13 +41,15 @@ extern const struct option_choice run_stamps_choices[], run_late_choices[];
 	{"stamps", 0, OPTION_CHOICE, "LEVEL", "kernel", "highest level of time stamps asked for", RUN_AT(config, stamps), 0, 0, run_stamps_choices}, \
 	{"on-late", 0, OPTION_CHOICE, "POLICY", "send", "what becomes of a slot that was missed", RUN_AT(config, on_late), 0, 0, run_late_choices}, \
 	{"jitter", 0, OPTION_DURATION, "TIME", NULL, "moves each due time by up to this much either way", RUN_AT(config, jitter_ns), 0, 3600e9, NULL}, \
-	{"seed", 0, OPTION_COUNT, "N", NULL, "of phase and jitter; drawn and recorded otherwise", RUN_AT(config, seed), 1, 9.2e18, NULL}, \
+	{"schedule", 0, OPTION_TEXT, "KIND", "periodic", "when requests are due: periodic, poisson, or burst:N", RUN_AT(config, schedule), 0, 0, NULL}, \
+	{"seed", 0, OPTION_COUNT, "N", NULL, "of phase, schedule and jitter; drawn and recorded otherwise", RUN_AT(config, seed), 1, 9.2e18, NULL}, \
 	{"inject", 0, OPTION_TEXT, "FAULTS", NULL, "hold the sender up on purpose, as 'delay 2ms every 1000, stop 50ms at 3000'", RUN_AT(config, inject), 0, 0, NULL}, \
 	{"ipv4", '4', OPTION_FLAG, NULL, NULL, "resolve names to IPv4 only", RUN_AT(config, ipv4), 0, 0, NULL}, \
 	{"ipv6", '6', OPTION_FLAG, NULL, NULL, "resolve names to IPv6 only", RUN_AT(config, ipv6), 0, 0, NULL}, \
 	{"output", 'o', OPTION_TEXT, "FILE", NULL, "recording to make; without it nothing is kept", RUN_AT(config, output), 0, 0, NULL}, \
 	{"quiet", 'q', OPTION_FLAG, NULL, NULL, "no progress and no plan", RUN_AT(config, quiet), 0, 0, NULL}
 
+/* Of the options; a word of --schedule is checked here and read anew by run_options_session. */
 int run_options_check(struct cli *cli, const struct run_options *options, struct tare_err *err) TARE_MUST_USE;
 /* One round without a label; the rest is the caller's. urls are borrowed. */
 struct session_config run_options_session(const struct run_options *options, char **urls, size_t url_count);

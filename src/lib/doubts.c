@@ -54,6 +54,10 @@ static int check_pair(const struct tare_trial *one, const struct tare_trial *oth
 		return tare_fail(err, TARE_E_USAGE, "%s was measured at %s, %s at %s: different rates do not compare",
 			name_of(one), first, name_of(other), second);
 	}
+	if (one->row_count && other->row_count && one->rows[0].schedule[0] && other->rows[0].schedule[0] &&
+		strcmp(one->rows[0].schedule, other->rows[0].schedule) != 0)
+		return tare_fail(err, TARE_E_USAGE, "%s was measured with the schedule %s, %s with %s: different loads do not compare",
+			name_of(one), one->rows[0].schedule, name_of(other), other->rows[0].schedule);
 	if (one->payload_bytes && other->payload_bytes && one->payload_bytes != other->payload_bytes)
 		return tare_fail(err, TARE_E_USAGE, "%s has %u bytes of payload, %s %u: different sizes do not compare",
 			name_of(one), one->payload_bytes, name_of(other), other->payload_bytes);

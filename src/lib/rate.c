@@ -3,6 +3,7 @@
 #include "tare/rate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* At either end of the round lateness is the median of a tenth of the requests, at most this many. */
@@ -65,4 +66,58 @@ struct tare_rate tare_rate_of(const struct tare_record *record)
 	}
 	rate.ok = rate.held >= TARE_RATE_HELD * rate.asked;
 	return rate;
+}
+
+/* Requests looked at: enough for a burst of the largest size and the one behind it. */
+enum { SCHEDULE_LOOK = 4096 };
+
+static bool is_near(int64_t gap_ns, int64_t expected_ns, const struct tare_round *round)
+{
+	/* both neighbours may be moved, one towards the other */
+	return llabs(gap_ns - expected_ns) <= 2 * round->jitter_ns;
+}
+
+/* Every gap within a burst is 0 and every one between two is `burst` intervals. */
+static bool is_in_bursts(const int64_t *due_ns, size_t count, size_t burst, const struct tare_round *round)
+{
+	for (size_t i = 1; i < count; i++) {
+		int64_t gap_ns = due_ns[i] - due_ns[i - 1];
+		if (i % burst ? gap_ns != 0 : !is_near(gap_ns, (int64_t)burst * round->interval_ns, round))
+			return false;
+	}
+	return true;
+}
+
+enum tare_schedule tare_schedule_of(const struct tare_record *record, uint32_t *ret_burst)
+{
+	const int64_t *due_ns = record->series.at_ns[TARE_STAGE_DUE];
+	size_t count = record->series.count < SCHEDULE_LOOK ? record->series.count : SCHEDULE_LOOK, burst = 1;
+	*ret_burst = 1;
+	if (record->origin.format || !due_ns || record->round->interval_ns <= 0 || count < 3)
+		return TARE_SCHEDULE_UNKNOWN;
+	while (burst < count && due_ns[burst] == due_ns[0])
+		burst++;
+	if (!is_in_bursts(due_ns, count, burst, record->round))
+		return TARE_SCHEDULE_POISSON;
+	*ret_burst = (uint32_t)burst;
+	return burst > 1 ? TARE_SCHEDULE_BURST : TARE_SCHEDULE_PERIODIC;
+}
+
+void tare_schedule_text(const struct tare_record *record, char ret_text[TARE_SCHEDULE_TEXT])
+{
+	uint32_t burst;
+	ret_text[0] = '\0';
+	switch (tare_schedule_of(record, &burst)) {
+	case TARE_SCHEDULE_PERIODIC:
+		snprintf(ret_text, TARE_SCHEDULE_TEXT, "periodic");
+		break;
+	case TARE_SCHEDULE_BURST:
+		snprintf(ret_text, TARE_SCHEDULE_TEXT, "burst:%u", burst);
+		break;
+	case TARE_SCHEDULE_POISSON:
+		snprintf(ret_text, TARE_SCHEDULE_TEXT, "poisson");
+		break;
+	case TARE_SCHEDULE_UNKNOWN:
+		break;
+	}
 }

@@ -126,6 +126,8 @@ static void fill_row(struct tare_row *row, const char *file, const struct tare_r
 {
 	struct tare_fates fates = tare_fates_of(&record->series);
 	struct tare_rate rate = tare_rate_of(record);
+	char schedule[TARE_SCHEDULE_TEXT];
+	tare_schedule_text(record, schedule);
 	*row = (struct tare_row){
 		.file = file,
 		.run = record->run ? record->run->id : 0,
@@ -148,6 +150,7 @@ static void fill_row(struct tare_row *row, const char *file, const struct tare_r
 		.foreign = record->beside.foreign,
 		.resolution_ns = record->resolution_ns,
 	};
+	memcpy(row->schedule, schedule, sizeof(schedule));
 }
 
 static void fill_span(struct tare_row *row, const struct tare_rules *rules, const struct tare_series *series,

@@ -170,6 +170,15 @@ static struct cell get_payload(const void *record, const struct column *column)
 	return cell_absent(row->round ? CELL_NOT_MEASURED : CELL_NOT_APPLICABLE);
 }
 
+static struct cell get_schedule(const void *record, const struct column *column)
+{
+	(void)column;
+	const struct tare_row *row = ROW(record);
+	if (row->schedule[0])
+		return cell_text(row->schedule);
+	return cell_absent(row->round ? CELL_NOT_MEASURED : CELL_NOT_APPLICABLE);
+}
+
 static struct cell get_low(const void *record, const struct column *column)
 {
 	return duration(ROW(record), ROW(record)->ranked[column->index].low_ns, CELL_TOO_FEW);
@@ -200,6 +209,7 @@ static const struct column before_percentiles[] = {
 	{"group", "group", "what the row is merged over with --group-by; null otherwise", .get = get_group, .is_text = true},
 	{"target", "target", "what was asked, as a URL", .get = get_text, .is_text = true, AT(target)},
 	{"kind", "kind", "kind of probe", .get = get_text, .is_text = true, AT(kind)},
+	{"schedule", "schedule", "periodic, poisson or burst:N, as due times tell", .get = get_schedule, .is_text = true},
 	{"payload_bytes", "payload", "bytes behind the IP and UDP or ICMP headers", .get = get_payload},
 	{"rate_asked", "asked", "requests a second asked for", .unit = UNIT_RATE, .get = get_rate, AT(rate_asked)},
 	{"rate_held", "held", "requests a second that left on schedule; the lowest where rounds are merged", .unit = UNIT_RATE,

@@ -182,7 +182,8 @@ void row_figures(struct tare_row *row, const struct tare_rules *rules, const str
 static bool is_other_load(const struct tare_row *one, const struct tare_row *other)
 {
 	bool payloads = one->payload_bytes && other->payload_bytes && one->payload_bytes != other->payload_bytes;
-	return payloads || fabs(one->rate_asked - other->rate_asked) > 0.005 * one->rate_asked;
+	bool schedules = one->schedule[0] && other->schedule[0] && strcmp(one->schedule, other->schedule) != 0;
+	return payloads || schedules || fabs(one->rate_asked - other->rate_asked) > 0.005 * one->rate_asked;
 }
 
 void row_merge(struct tare_row *into, const struct tare_row *from)
@@ -191,6 +192,8 @@ void row_merge(struct tare_row *into, const struct tare_row *from)
 		into->rate_asked = NAN;
 	if (!(into->rate_held <= from->rate_held))
 		into->rate_held = from->rate_held;
+	if (strcmp(into->schedule, from->schedule) != 0)
+		into->schedule[0] = '\0';
 	if (into->payload_bytes != from->payload_bytes)
 		into->payload_bytes = 0;
 	if (!text_equal(into->label, from->label))

@@ -51,7 +51,7 @@ static void advance(struct probe_target *target, uint64_t slots)
 	target->next += slots;
 	raw_increase(&target->counters->slots, slots);
 	if (!is_done(target))
-		target->next_due = pacer_due(&target->pacer, target->next);
+		target->next_due = probe_due(target, target->next);
 }
 
 /* The target whose turn comes first, NULL when all have sent everything. */
@@ -71,7 +71,7 @@ static unsigned count_due(struct probe_target *target, clock_mono now)
 {
 	unsigned count = 0;
 	while (count < PROBE_BATCH_MAX && target->next + count < target->count) {
-		clock_mono due = count ? pacer_due(&target->pacer, target->next + count) : target->next_due;
+		clock_mono due = count ? probe_due(target, target->next + count) : target->next_due;
 		if (clock_between(due, now) < 0)
 			break;
 		target->samples[target->next + count].due_ns = due.ns;
@@ -103,7 +103,7 @@ static void note_gap(struct loop *loop, clock_mono now)
 	for (size_t i = 0; i < loop->round->target_count; i++) {
 		struct probe_target *target = loop->round->targets[i];
 		uint64_t from = target->next > 2 ? target->next - 2 : 0;
-		for (uint64_t k = from; k < target->count && pacer_due(&target->pacer, k).ns <= now.ns; k++)
+		for (uint64_t k = from; k < target->count && probe_due(target, k).ns <= now.ns; k++)
 			if (target->samples[k].gap_ns < noted_ns && (!target->samples[k].user_rx_ns ||
 					target->samples[k].user_rx_ns >= now.ns - gap_ns))
 				target->samples[k].gap_ns = noted_ns;
@@ -207,10 +207,11 @@ static bool use_slack(struct loop *loop, clock_mono now, clock_mono next_due)
 }
 
 /* Blocks until something arrives, the next request is due, or a clock reading is. */
-static void wait_for(struct loop *loop, clock_mono next_due)
+static void wait_for(struct loop *loop, clock_mono now, clock_mono next_due)
 {
 	clock_mono until = clock_after(loop->last_reading, PROBE_READING_EVERY_NS * 3 / 4);
-	if (next_due.ns < until.ns)
+	/* a reading that is ripe, but for which the slack is too short, comes behind the request */
+	if (next_due.ns < until.ns || until.ns <= now.ns)
 		until = next_due;
 	size_t count = loop->round->target_count;
 	loop->last_look.ns = 0;
@@ -255,7 +256,7 @@ static bool linger(struct loop *loop, clock_mono now)
 		return false;
 	/* with every answer in, spinning would only heat the core */
 	if (!loop->round->spin || nothing_open(loop))
-		wait_for(loop, end);
+		wait_for(loop, now, end);
 	return false;
 }
 
@@ -285,7 +286,7 @@ static void begin(struct loop *loop)
 	for (size_t i = 0; i < round->target_count; i++) {
 		struct probe_target *target = round->targets[i];
 		target->next = 0;
-		target->next_due = pacer_due(&target->pacer, 0);
+		target->next_due = probe_due(target, 0);
 		target->highest_answered = target->open = target->stamps_awaited = 0;
 		target->last_sent = (clock_mono){0};
 		if (target->kind->begin)
@@ -301,7 +302,9 @@ static void begin(struct loop *loop)
  */
 static int64_t approach_ns_of(const struct loop *loop, const struct probe_target *target)
 {
-	if (!loop->round->spin || !target->kind->send_at || loop->round->hold)
+	/* what is due together leaves together, in send_due */
+	if (!loop->round->spin || !target->kind->send_at || loop->round->hold ||
+		target->pacer.schedule == PACER_BURST)
 		return 0;
 	bool answered = target->next > 0 && target->samples[target->next - 1].user_rx_ns;
 	return answered && loop->round->target_count == 1 ? APPROACH_NS : loop->guard_ns;
@@ -331,7 +334,7 @@ static bool turn(struct loop *loop)
 	if (look_often(loop, left_ns) || use_slack(loop, now, target->next_due))
 		return true;
 	if (!loop->round->spin)
-		wait_for(loop, target->next_due);
+		wait_for(loop, now, target->next_due);
 	return true;
 }
 

@@ -108,6 +108,7 @@ struct probe_target {
 	/* of the round */
 	struct pacer pacer;
 	uint64_t count;                 /* requests of the round */
+	bool drawn;                     /* the samples hold their due times already: a schedule that only sums tell */
 	struct raw_sample *samples;     /* `count` of them, zeroed */
 	struct raw_counters *counters;
 	int64_t real_offset_ns;         /* CLOCK_REALTIME - CLOCK_MONOTONIC at the start: for times in packets only */
@@ -118,6 +119,12 @@ struct probe_target {
 	uint64_t stamps_awaited;        /* transmit stamps not read yet */
 	clock_mono last_sent;
 };
+
+/* When request i of the round is due. */
+static inline clock_mono probe_due(const struct probe_target *target, uint64_t i)
+{
+	return target->drawn ? (clock_mono){target->samples[i].due_ns} : pacer_due(&target->pacer, i);
+}
 
 /* One answer as a kind understood it. Times 0 and CPUs 0 mean none (raw.h). */
 struct probe_reply {

@@ -281,6 +281,17 @@ static void say_text(const struct saying *say, const char *text)
 		report_sentence(say->out, say->width, "%s.", text);
 }
 
+/* The grid goes without saying. */
+static void say_schedule(const struct saying *say, const struct tare_row *row)
+{
+	if (strcmp(row->schedule, "poisson") == 0)
+		report_sentence(say->out, say->width,
+			"Poisson schedule: gaps are exponential, and some requests meet the one before them.");
+	else if (strncmp(row->schedule, "burst:", 6) == 0)
+		report_sentence(say->out, say->width,
+			"bursts: %s requests are due together, and all but the first wait behind others.", row->schedule + 6);
+}
+
 static void say_insight(const struct saying *say, const struct stat_insight *insight)
 {
 	if (!insight)
@@ -339,6 +350,7 @@ void stat_sentences(
 	FILE *out, int width, const struct stat_block *block, const struct tare_rules *rules, const struct scale *scale)
 {
 	struct saying say = {.out = out, .width = width, .scale = scale};
+	say_schedule(&say, block->row[0]);
 	say_first(&say, block, rules);
 	say_stalls(&say, block, rules);
 	say_insight(&say, block->note ? block->note->insight : NULL);

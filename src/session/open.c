@@ -120,8 +120,14 @@ int session_check(const struct session_config *config, uint64_t *ret_slots, stru
 		return tare_fail(err, TARE_E_USAGE, "--for is too short: no request beyond the warm-up of %u", config->warmup);
 	if (slots > (uint64_t)(ROUND_LONGEST_NS / config->every_ns))
 		return tare_fail(err, TARE_E_USAGE, "a round would last more than a year");
-	if (config->jitter_ns * 2 >= config->every_ns)
-		return tare_fail(err, TARE_E_USAGE, "--jitter must be less than half of --every");
+	if (config->schedule == PACER_POISSON && config->jitter_ns > 0)
+		return tare_fail(err, TARE_E_USAGE, "--jitter: a Poisson schedule is nothing but jitter");
+	if (config->jitter_ns * 2 >= config->every_ns * (config->schedule == PACER_BURST ? config->burst : 1))
+		return tare_fail(err, TARE_E_USAGE, config->schedule == PACER_BURST
+				? "--jitter must be less than half of what lies between two bursts"
+				: "--jitter must be less than half of --every");
+	if (config->schedule == PACER_BURST && config->on_late == PROBE_LATE_SKIP)
+		return tare_fail(err, TARE_E_USAGE, "--on-late skip would leave out all of a burst but its last request");
 	if (config->label && strlen(config->label) >= SPOOL_LABEL_BYTES)
 		return tare_fail(err, TARE_E_USAGE, "--label is longer than %d bytes", SPOOL_LABEL_BYTES - 1);
 	if (config->cpu >= 0 && cpu_check(config->cpu, err) < 0)

@@ -26,8 +26,14 @@ void session_describe(const struct session_config *config, char *buffer, size_t 
 	format_duration((int64_t)(n + config->warmup) * config->every_ns, whole, sizeof whole);
 	if (config->rounds > 1)
 		text_add(&text, "%u rounds of ", config->rounds);
-	text_add(&text, "%llu requests%s %s apart, %s%s.", (unsigned long long)n,
-		config->url_count > 1 ? " to each target" : "", apart, whole, config->rounds > 1 ? " each" : "");
+	text_add(&text, "%llu requests%s ", (unsigned long long)n, config->url_count > 1 ? " to each target" : "");
+	if (config->schedule == PACER_BURST) {
+		format_duration(config->every_ns * config->burst, apart, sizeof apart);
+		text_add(&text, "in bursts of %u, %s apart", config->burst, apart);
+	} else {
+		text_add(&text, "%s apart%s", apart, config->schedule == PACER_POISSON ? " in the mean (Poisson)" : "");
+	}
+	text_add(&text, ", %s%s.", whole, config->rounds > 1 ? " each" : "");
 	const struct tare_percentile *seen = NULL, *unseen = NULL;
 	for (uint32_t i = 0; i < rules.percentiles; i++) {
 		const struct tare_percentile *p = &rules.percentile[i];
@@ -48,7 +54,7 @@ void session_describe(const struct session_config *config, char *buffer, size_t 
 
 bool session_tick_note(const struct session_config *config, int64_t tick_ns, char *buffer, size_t room)
 {
-	if (tick_ns <= 0 || config->jitter_ns > 0)
+	if (tick_ns <= 0 || config->jitter_ns > 0 || config->schedule != PACER_PERIODIC)
 		return false;
 	char every[32], tick[32];
 	int64_t longer = config->every_ns > tick_ns ? config->every_ns : tick_ns;

@@ -23,7 +23,8 @@ static struct spool_header plan_round(struct session *session)
 {
 	const struct session_config *config = &session->config;
 	/* a random phase (RFC 3432): rounds must not all meet the kernel's ticks alike */
-	int64_t phase_ns = (int64_t)(pacer_mix(session->seed, session->round_number) % (uint64_t)config->every_ns);
+	uint64_t period_ns = (uint64_t)config->every_ns * (config->schedule == PACER_BURST ? config->burst : 1);
+	int64_t phase_ns = (int64_t)(pacer_mix(session->seed, session->round_number) % period_ns);
 	int64_t length_ns = (int64_t)session->slots * config->every_ns + config->timeout_ns;
 	struct spool_header plan = {
 		.target_count = (uint32_t)session->target_count,
@@ -47,24 +48,46 @@ static struct spool_header plan_round(struct session *session)
 	return plan;
 }
 
+/* Due times that only sums tell, from 0 on: before the round's clock starts, since 10 million take 0.3 s. */
+static void draw_schedule(struct probe_target *probe)
+{
+	int64_t due_ns = 0;
+	for (uint64_t i = 0; i < probe->count; i++) {
+		due_ns += pacer_gap_ns(&probe->pacer, i);
+		probe->samples[i].due_ns = due_ns;
+	}
+}
+
 static void prepare_targets(struct session *session)
 {
 	struct spool_header *header = session->spool.header;
 	int64_t apart_ns = header->interval_ns / (int64_t)session->target_count;
-	struct tare_reading now = source_reading(&clock_system);
-	header->first_due_ns = now.mono_after_ns + LEAD_NS + header->phase_ns;
+	bool drawn = session->config.schedule == PACER_POISSON;
 	for (size_t i = 0; i < session->target_count; i++) {
 		struct probe_target *probe = &session->probes[i];
 		probe->pacer = (struct pacer){
-			.first = {header->first_due_ns + (int64_t)i * apart_ns},
 			.interval_ns = header->interval_ns,
 			.jitter_ns = header->jitter_ns,
 			.seed = pacer_mix(session->seed, (uint64_t)header->number << 16 | i),
+			.schedule = session->config.schedule,
+			.burst = session->config.burst,
 		};
 		probe->count = session->slots;
 		probe->samples = spool_samples(&session->spool, i);
 		probe->counters = &session->spool.counters[i];
+		probe->drawn = drawn;
+		if (drawn)
+			draw_schedule(probe);
+	}
+	struct tare_reading now = source_reading(&clock_system);
+	header->first_due_ns = now.mono_after_ns + LEAD_NS + header->phase_ns;
+	/* moved to where they are in time: 2 ns a request */
+	for (size_t i = 0; i < session->target_count; i++) {
+		struct probe_target *probe = &session->probes[i];
+		probe->pacer.first.ns = header->first_due_ns + (int64_t)i * apart_ns;
 		probe->real_offset_ns = now.real_ns - now.mono_before_ns;
+		for (uint64_t k = 0; drawn && k < probe->count; k++)
+			probe->samples[k].due_ns += probe->pacer.first.ns;
 	}
 }
 

@@ -37,6 +37,8 @@ struct session_config {
 	size_t url_count;
 	int family;                /* AF_UNSPEC, AF_INET, AF_INET6 */
 	int64_t every_ns, jitter_ns, timeout_ns, for_ns; /* for_ns 0: by count */
+	enum pacer_schedule schedule;
+	uint32_t burst;            /* PACER_BURST: requests at once */
 	uint64_t count;            /* requests per round and target beside the warm-up */
 	uint32_t rounds, warmup;   /* rounds: of each step, if there are any */
 	const struct session_step *steps; /* step_count of them, at most SESSION_STEPS_MAX; borrowed */

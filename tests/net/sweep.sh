@@ -52,6 +52,16 @@ ok "$(grep -q 'the sweep ends at rate=500/s: .*' lossy.txt; echo $?)" "losses en
 in_a "$TARE" run "stamp://$B4:8621" --rates 500/s,1k/s --count 300 --timeout 200ms --stop-loss none >lossy.txt 2>&1
 ok "$(grep -q 'sweep ends' lossy.txt; [ $? -eq 1 ]; echo $?)" "unless nothing is to end it" "$(cat lossy.txt)"
 
+for schedule in poisson burst:7; do
+	in_a "$TARE" run "udp://$B4:7000" --schedule "$schedule" --every 1ms --count 200 --seed 5 --rounds 2 --timeout 200ms \
+		-o "$schedule.tare" >schedule.txt 2>&1
+	ok $? "schedule $schedule" "$(cat schedule.txt)"
+	is "$(cells "$schedule.tare" schedule n | sort -u)" "$schedule 200
+$schedule 400" "stat tells the schedule $schedule, and every request is answered"
+done
+"$TARE" compare poisson.tare -- burst:7.tare >/dev/null 2>compare.txt
+ok "$(grep -q 'different loads do not compare' compare.txt; echo $?)" "rounds of two schedules are not compared" "$(cat compare.txt)"
+
 # Killed in the second step, whose payload is that of the second target of the recording.
 background cut in_a "$TARE" run "udp://$B4:7000" --sizes 64,512 --count 400 --every 5ms --timeout 100ms -o cut.tare
 tries=0

@@ -84,6 +84,56 @@ static void unknown(void)
 	OK(is_near(rate.asked, 10000) && isnan(rate.held) && rate.ok, "without due times only what was asked is");
 }
 
+static const char *schedule_of(int64_t (*due_of)(int64_t i), int64_t jitter_ns)
+{
+	static char text[TARE_SCHEDULE_TEXT];
+	struct tare_round round = grid;
+	round.jitter_ns = jitter_ns;
+	struct tare_record record = record_of(&round, 0, 0);
+	for (int64_t i = 0; i < COUNT; i++)
+		due[i] = due_of(i);
+	tare_schedule_text(&record, text);
+	return text;
+}
+
+static int64_t due_on_grid(int64_t i)
+{
+	return 5000 + i * INTERVAL_NS;
+}
+
+static int64_t due_jittered(int64_t i)
+{
+	return due_on_grid(i) + (i % 2 ? 400 : -400);
+}
+
+static int64_t due_in_bursts(int64_t i)
+{
+	return due_on_grid(i - i % 8);
+}
+
+static int64_t due_drawn(int64_t i)
+{
+	return due_on_grid(i) + i % 7 * 30000;
+}
+
+static void schedules(void)
+{
+	IS_STR(schedule_of(due_on_grid, 0), "periodic", "a grid is periodic");
+	IS_STR(schedule_of(due_jittered, 400), "periodic", "so is one moved by its jitter");
+	IS_STR(schedule_of(due_jittered, 300), "poisson", "but not by more");
+	IS_STR(schedule_of(due_in_bursts, 0), "burst:8", "bursts tell their size");
+	IS_STR(schedule_of(due_drawn, 0), "poisson", "anything else was drawn");
+	struct tare_record record = record_of(&grid, 0, 0);
+	char text[TARE_SCHEDULE_TEXT];
+	record.origin.format = "irtt-json";
+	tare_schedule_text(&record, text);
+	IS_STR(text, "", "what others measured is not judged");
+	record.origin.format = NULL;
+	record.series.count = 2;
+	tare_schedule_text(&record, text);
+	IS_STR(text, "", "nor what is too short");
+}
+
 /* How many merged rows two rounds of one run make. */
 static size_t merged(int64_t interval_ns, uint32_t payload_bytes, struct tare_row *ret_row)
 {
@@ -128,6 +178,7 @@ int main(void)
 	held_and_not();
 	drawn_schedule();
 	unknown();
+	schedules();
 	merging();
 	return tap_done();
 }

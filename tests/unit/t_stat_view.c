@@ -371,7 +371,7 @@ static void test_runs(void)
 static void test_json(void)
 {
 	static const char *const keys[] = {"file", "run", "round", "label", "group", "target", "kind",
-		"payload_bytes", "rate_asked", "rate_held", "span", "sent", "n",
+		"schedule", "payload_bytes", "rate_asked", "rate_held", "span", "sent", "n",
 		"lost", "overdue", "pending", "error", "not_sent", "duplicate", "reordered", "foreign", "first_ns",
 		"second_ns", "min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns", "pdv_ns",
 		"stalls", "stall_limit_ns", "ipdv_p50_ns", "ipdv_p99_ns", "ipdv_p999_ns", "behind", "grade", "least"};
@@ -407,7 +407,7 @@ static void test_json(void)
 	IS_I64(json_integer_value(json_object_get(merged, "n")), 2000, "but the values of both");
 	json_decref(root);
 	const char *csv = print(view, &format_csv, 0, NULL);
-	OK(strncmp(csv, "file,run,round,label,group,target,kind,payload_bytes,rate_asked,rate_held,span,sent,n,", 86) == 0, "CSV has the same names");
+	OK(strncmp(csv, "file,run,round,label,group,target,kind,schedule,payload_bytes,rate_asked,rate_held,span,sent,n,", 95) == 0, "CSV has the same names");
 	OK(strstr(csv, ",stall_limit_ns,ipdv_p50_ns,ipdv_p99_ns,ipdv_p999_ns,behind.p50,") != NULL, "and groups with a point");
 	IS_STR(print(view, &format_csv, 0, "round,span,n,grade.p999"),
 		"round,span,n,grade.p999\n1,rtt,1000,weak\n1,late,1000,weak\n2,rtt,1000,weak\n2,late,1000,weak\n"
