@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/table.h"
 #include "tare/cause.h"
 #include "tare/err.h"
 
@@ -32,6 +33,15 @@ struct noise_core {
 	bool failed;
 	struct tare_err err;
 };
+
+/* What the columns are of. */
+struct noise_row {
+	const struct noise_core *core;
+	int64_t for_ns;
+};
+extern const struct column noise_columns[];
+extern const size_t noise_column_count;
+
 struct noise_plan {
 	const int *cpus;
 	size_t cpu_count;

@@ -19,7 +19,7 @@ struct cli {
 	FILE *note; /* progress and diagnosis */
 	bool out_tty, note_tty;
 	bool colour; /* a terminal, and neither NO_COLOR nor TERM=dumb */
-	int columns;
+	int columns, lines; /* lines: 0 when the output is no terminal */
 	bool monitoring; /* failures exit 3 (UNKNOWN) */
 	const struct option_set *options; /* the command's options and where each value came from */
 	int argc;                         /* the whole command line as it was given, for the recording */
@@ -38,12 +38,18 @@ struct command {
 	const char *examples;         /* whole lines, each indented by two spaces */
 	const struct option *options; /* ends with name == NULL */
 	size_t config_bytes;
+	bool pages;                   /* prints a result at its end, which may be longer than a terminal (PAGER_OPTION) */
 	bool monitoring;              /* exits 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN, for its own errors too */
 	int (*run)(struct cli *cli, void *config, int operand_count, char **operands, struct tare_err *err);
 };
 
 /* "tare: TEXT" on cli->note, foreign characters made harmless; for what a command survives. */
 void cli_warn(struct cli *cli, const char *format, ...) TARE_PRINTF(2, 3);
+/* Names and what they are, a line each. */
+struct cli_word {
+	const char *name, *what;
+};
+int cli_list(struct cli *cli, const char *heading, const struct cli_word *words, size_t count, struct tare_err *err);
 /* "tare 0.1.0", as recordings note it. */
 const char *cli_version(void);
 

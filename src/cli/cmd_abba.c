@@ -14,6 +14,7 @@
 #include "cli/judge.h"
 #include "cli/live_trials.h"
 #include "cli/plan_lines.h"
+#include "cli/table_options.h"
 #include "cli/trial_set.h"
 #include "session/arms.h"
 
@@ -24,6 +25,7 @@ struct abba_config {
 	uint64_t rounds;
 	int64_t settle_ns, command_limit_ns;
 	bool manual, resume;
+	struct table_asked table;
 };
 
 #define AT(member) OPTION_AT(struct abba_config, member)
@@ -42,6 +44,7 @@ static const struct option abba_options[] = {
 	{"allow", 0, OPTION_TEXT, "KEY,...", NULL, "facts that may move along", AT(allow), 0, 0, NULL},
 	{"resume", 0, OPTION_FLAG, NULL, NULL, "go on with the comparison that -o FILE holds", AT(resume), 0, 0, NULL},
 	VERDICT_OPTIONS(struct abba_config),
+	TABLE_OPTIONS(struct abba_config, 0),
 	RUN_OPTIONS(struct abba_config),
 	{0},
 };
@@ -68,6 +71,8 @@ static int check(struct cli *cli, const struct abba_config *config, int targets,
 {
 	bool commands = config->a && config->b;
 	bool environment = config->serve && (config->a_env || config->b_env);
+	if (comparison_check(&config->table, err) < 0)
+		return -1;
 	if (config->rounds % 4)
 		return tare_fail(err, TARE_E_USAGE, "--rounds %llu: a multiple of four, so that drift cancels",
 			(unsigned long long)config->rounds);
@@ -223,6 +228,7 @@ static int judge(struct abba *abba, struct tare_err *err)
 	struct judging *judging = &abba->judging;
 	judging->options = &abba->config->verdict;
 	judging->question = &abba->question;
+	judging->table = &abba->config->table;
 	judging->order = abba->progress->order;
 	judging->seed = abba->progress->seed;
 	judging->stall_limit_ns = tare_trials_stall_limit_ns(abba->trials);

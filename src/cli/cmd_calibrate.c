@@ -15,6 +15,7 @@
 #include "cli/calibration_file.h"
 #include "cli/live_trials.h"
 #include "cli/null_tally.h"
+#include "cli/table_options.h"
 #include "cli/verdict_options.h"
 #include "host/host.h"
 #include "report/calibration_view.h"
@@ -26,6 +27,7 @@ struct calibrate_config {
 	const char *false_alarms, *loopback;
 	uint64_t rounds;
 	double checks_per_day;
+	struct table_asked table;
 };
 
 #define AT(member) OPTION_AT(struct calibrate_config, member)
@@ -40,6 +42,7 @@ static const struct option calibrate_options[] = {
 	{"stall-limit", 0, OPTION_DURATION, "TIME", NULL, "a stall is above this", VERDICT(stall_limit_ns), 1, 9e18, NULL},
 	{"json", 0, OPTION_FLAG, NULL, NULL, "print as JSON", VERDICT(json), 0, 0, NULL},
 	{"csv", 0, OPTION_FLAG, NULL, NULL, "print as CSV", VERDICT(csv), 0, 0, NULL},
+	TABLE_OPTIONS(struct calibrate_config, 0),
 	RUN_OPTIONS(struct calibrate_config),
 	{0},
 };
@@ -50,6 +53,8 @@ static int check(struct cli *cli, const struct calibrate_config *config, int tar
 		return tare_fail(err, TARE_E_USAGE, "--calibration prints what a file says; give no target with it");
 	if (!config->verdict.calibration && targets != 1)
 		return tare_fail(err, TARE_E_USAGE, "calibrate takes one target: a calibration is of one path");
+	if (calibration_check(&config->table, err) < 0)
+		return -1;
 	return run_options_check(cli, &config->run, err);
 }
 
@@ -222,9 +227,9 @@ static int print(struct cli *cli, const struct calibrate_config *config, const s
 		calibration_row_of(&calibrations[i], chance, 1, &rows[count++]);
 	const struct format *format =
 		config->verdict.json ? &format_json : config->verdict.csv ? &format_csv : &format_text;
-	int status = count ? calibration_print(cli->out, cli->columns, format, rows, count, err)
+	int status = count ? calibration_print(cli->out, cli->columns, format, &config->table, rows, count, err)
 			   : tare_fail(err, TARE_E_INVALID, "none of the figures can be seen in the rounds of '%s'", path);
-	if (status == 0 && format == &format_text) {
+	if (status == 0 && format == &format_text && !config->table.columns) {
 		print_sentences(cli, config, file, rows, count, note);
 		print_gaps(cli, question, file, rows, count);
 	}

@@ -14,6 +14,7 @@
 #include "cli/calibration_file.h"
 #include "cli/judge.h"
 #include "cli/log_options.h"
+#include "cli/table_options.h"
 #include "cli/trial_set.h"
 
 struct compare_config {
@@ -21,8 +22,9 @@ struct compare_config {
 	const char *by, *label_a, *label_b, *target;
 	uint64_t warmup;
 	int64_t every_ns;
-	bool lenient;
+	bool lenient, pager;
 	struct log_rules log;
+	struct table_asked table;
 };
 
 #define AT(member) OPTION_AT(struct compare_config, member)
@@ -36,6 +38,8 @@ static const struct option compare_options[] = {
 	{"every", 'e', OPTION_DURATION, "TIME", NULL, "interval that a log was asked to keep (default: inferred)", AT(every_ns), 1, 9e18, NULL},
 	{"lenient", 0, OPTION_FLAG, NULL, NULL, "pass over what is damaged", AT(lenient), 0, 0, NULL},
 	LOG_OPTIONS(struct compare_config, log),
+	TABLE_OPTIONS(struct compare_config, 'c'),
+	PAGER_OPTION(struct compare_config),
 	{0},
 };
 
@@ -83,6 +87,8 @@ static int find_separator(int count, char **operands)
 static int check(const struct compare_config *config, int count, int separator, struct tare_err *err)
 {
 	bool arms = separator < count;
+	if (comparison_check(&config->table, err) < 0)
+		return -1;
 	if (config->by && strcmp(config->by, "label") != 0)
 		return tare_fail(err, TARE_E_USAGE, "--by %s: rounds are told apart by label only", config->by);
 	if (count == 0)
@@ -195,7 +201,7 @@ static int compare_run(struct cli *cli, void *configuration, int operand_count, 
 	const struct compare_config *config = configuration;
 	struct tare_trials *trials = NULL;
 	struct question question;
-	struct judging judging = {.options = &config->verdict, .question = &question};
+	struct judging judging = {.options = &config->verdict, .question = &question, .table = &config->table};
 	int separator = find_separator(operand_count, operands);
 	if (check(config, operand_count, separator, err) < 0 || question_of(&config->verdict, &question, err) < 0)
 		return -1;
@@ -226,5 +232,6 @@ const struct command command_compare = {
 		    "  tare compare idle.tare --null\n",
 	.options = compare_options,
 	.config_bytes = sizeof(struct compare_config),
+	.pages = true,
 	.run = compare_run,
 };

@@ -512,10 +512,12 @@ static int import_run(struct cli *cli, void *configuration, int operand_count, c
 {
 	const struct import_config *config = configuration;
 	if (config->list) {
-		const char *help, *name;
-		for (size_t i = 0; (name = import_format_name(i, &help)); i++)
-			fprintf(cli->out, "%-20s %s\n", name, help);
-		return 0;
+		enum { FORMATS_MOST = 64 };
+		struct cli_word words[FORMATS_MOST];
+		size_t formats = 0;
+		while (formats < FORMATS_MOST && (words[formats].name = import_format_name(formats, &words[formats].what)))
+			formats++;
+		return cli_list(cli, "format", words, formats, err);
 	}
 	if (operand_count == 0 || !config->output)
 		return tare_fail(err, TARE_E_USAGE, "import needs one FILE or more, and -o for the recording; see 'tare help import'");

@@ -49,9 +49,14 @@ static int check(const struct inspect_config *config, int operands, struct tare_
 		return tare_fail(err, TARE_E_USAGE, "--declare and --allow go with --diff");
 	if (config->why && !config->approve)
 		return tare_fail(err, TARE_E_USAGE, "--why goes with --approve");
+	if (config->table.columns && (config->markdown || config->nagios))
+		return tare_fail(err, TARE_E_USAGE, "--columns goes with text, --json and --csv");
 	if (config->pid && config->exe)
 		return tare_fail(err, TARE_E_USAGE, "--pid and --exe exclude each other");
-	return 0;
+	const struct host_columns *columns = config->facts  ? &host_fact_columns
+					     : config->diff ? &host_compared_columns
+							    : &host_finding_columns;
+	return report_check(&config->table, columns->column, columns->count, err);
 }
 
 static void hot_cpus(const struct inspect_config *config, struct host_cpus *ret_cpus)
@@ -265,29 +270,18 @@ static int keep(
 	return 0;
 }
 
-static int print_csv(struct cli *cli, const struct inspection *inspection, struct tare_err *err)
-{
-	struct report report = {.out = cli->out,
-		.columns = host_finding_columns.column,
-		.column_count = host_finding_columns.count,
-		.schema = "tare.inspect/1"};
-	int status = format_csv.begin(&report, err);
-	for (size_t i = 0; status == 0 && i < inspection->findings.count; i++)
-		status = format_csv.row(&report, &inspection->findings.row[i], err);
-	return status < 0 ? -1 : format_csv.end(&report, err);
-}
-
 static int print(
 	struct cli *cli, const struct inspect_config *config, const struct inspection *inspection, struct tare_err *err)
 {
 	if (config->openmetrics && inspect_openmetrics(config->openmetrics, inspection, err) < 0)
 		return -1;
+	if (config->csv || config->table.columns)
+		return inspect_table(cli, config, &host_finding_columns, "tare.inspect/1", NULL, inspection->findings.row,
+			inspection->findings.count, sizeof *inspection->findings.row, err);
 	if (config->nagios)
 		inspect_first_line(cli->out, inspection);
 	else if (config->json)
 		return inspect_json(cli->out, inspection, err);
-	else if (config->csv)
-		return print_csv(cli, inspection, err);
 	else if (config->markdown)
 		inspect_markdown(cli->out, inspection);
 	else
@@ -361,6 +355,7 @@ const struct command command_inspect = {
 		    "  tare inspect --explain X7\n",
 	.options = inspect_options,
 	.config_bytes = sizeof(struct inspect_config),
+	.pages = true,
 	.monitoring = true,
 	.run = run_inspect,
 };

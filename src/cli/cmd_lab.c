@@ -35,11 +35,15 @@ static const struct enactment {
 };
 enum { ENACTMENTS = sizeof enactments / sizeof *enactments };
 
-static void list(struct cli *cli)
+static int list(struct cli *cli, struct tare_err *err)
 {
+	struct cli_word words[ENACTMENTS];
 	for (int i = 0; i < ENACTMENTS; i++)
-		fprintf(cli->out, "%-20s %s\n", enactments[i].name, enactments[i].what);
+		words[i] = (struct cli_word){enactments[i].name, enactments[i].what};
+	if (cli_list(cli, "enactment", words, ENACTMENTS, err) < 0)
+		return -1;
 	fprintf(cli->out, "each takes a minute at most and stays on this host: tare lab %s\n", enactments[0].name);
+	return 0;
 }
 
 static void find_cpus(struct lab *lab)
@@ -64,8 +68,7 @@ static int run_lab(struct cli *cli, void *config, int operand_count, char **oper
 	struct lab lab = {.cli = cli, .scale = options->quick ? 0.1 : 1};
 	const char *names[ENACTMENTS + 1] = {NULL};
 	if (operand_count == 0) {
-		list(cli);
-		return 0;
+		return list(cli, err);
 	}
 	if (operand_count > 1)
 		return tare_fail(err, TARE_E_USAGE, "one re-enactment at a time");

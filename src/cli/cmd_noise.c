@@ -8,12 +8,14 @@
 #include "base/text.h"
 #include "cause/noise.h"
 #include "cli/cli.h"
+#include "cli/table_options.h"
 #include "report/report.h"
 
 struct noise_options {
 	struct option_cpus cpus;
 	int64_t for_ns;
-	bool json, why;
+	bool json, csv, why;
+	struct table_asked table;
 };
 
 static const struct option noise_options[] = {
@@ -39,6 +41,11 @@ static const struct option noise_options[] = {
 		.type = OPTION_FLAG,
 		.help = "print the cores as JSON",
 		.offset = OPTION_AT(struct noise_options, json)},
+	{.name = "csv",
+		.type = OPTION_FLAG,
+		.help = "print the cores as CSV",
+		.offset = OPTION_AT(struct noise_options, csv)},
+	TABLE_OPTIONS(struct noise_options, 0),
 	{.name = NULL},
 };
 
@@ -53,24 +60,30 @@ static void all_cpus(struct option_cpus *cpus)
 			cpus->cpu[cpus->count++] = cpu;
 }
 
-static void print_cores(struct cli *cli, const struct noise_core *cores, size_t count, int64_t for_ns)
+static int print_cores(struct cli *cli, const struct noise_options *options, const struct noise_core *cores, size_t count,
+	struct tare_err *err)
 {
-	char length[32];
-	fprintf(cli->out, "CPU  bias, ns   taken, %%");
-	for (size_t step = 0; step < NOISE_STEPS; step++) {
-		format_duration(noise_step_ns(step), length, sizeof length);
-		fprintf(cli->out, "  %7s", length);
-	}
-	fprintf(cli->out, "   longest\n");
-	for (size_t i = 0; i < count; i++) {
-		const struct noise_core *core = &cores[i];
-		fprintf(cli->out, "%3d  %8lld  %9.4f", core->cpu, (long long)core->bias_ns,
-			100.0 * (double)core->lost_ns / (double)for_ns);
-		for (size_t step = 0; step < NOISE_STEPS; step++)
-			fprintf(cli->out, "  %7llu", (unsigned long long)core->count[step]);
-		format_duration(core->worst_count ? core->worst[0].ns : 0, length, sizeof length);
-		fprintf(cli->out, "   %s\n", length);
-	}
+	static const char usual[] =
+		"cpu,bias_ns,taken_pct,gaps.from_1000_ns,gaps.from_2000_ns,gaps.from_5000_ns,gaps.from_10000_ns,"
+		"gaps.from_20000_ns,gaps.from_50000_ns,gaps.from_100000_ns,gaps.from_1000000_ns,gaps.from_10000000_ns,"
+		"longest_ns";
+	const struct format *format = options->json ? &format_json : options->csv ? &format_csv : &format_text;
+	AUTO_FREE struct noise_row *rows = calloc(count + 1, sizeof *rows);
+	char facts[64];
+	struct text text = TEXT_IN(facts);
+	if (!rows)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		rows[i] = (struct noise_row){&cores[i], options->for_ns};
+	text_add(&text, "\"for_ns\":%lld", (long long)options->for_ns);
+	struct report report = {.out = cli->out,
+		.columns = noise_columns,
+		.column_count = noise_column_count,
+		.schema = "tare.noise/1",
+		.facts = facts,
+		.width = cli->columns,
+		.own_units = true};
+	return report_table(&report, format, &options->table, usual, rows, count, sizeof *rows, err);
 }
 
 static void print_worst(struct cli *cli, const struct noise_core *cores, size_t count, bool why)
@@ -88,25 +101,6 @@ static void print_worst(struct cli *cli, const struct noise_core *cores, size_t 
 	}
 }
 
-static void print_json(struct cli *cli, const struct noise_core *cores, size_t count, int64_t for_ns)
-{
-	fprintf(cli->out, "{\"schema\":\"tare.noise/1\",\"for_ns\":%lld,\"rows\":[", (long long)for_ns);
-	for (size_t i = 0; i < count; i++) {
-		const struct noise_core *core = &cores[i];
-		fprintf(cli->out,
-			"%s\n{\"cpu\":%d,\"readings\":%llu,\"bias_ns\":%lld,\"taken_ns\":%lld,\"longest_ns\":%lld,"
-			"\"word\":\"%s\",\"gaps\":{",
-			i ? "," : "", core->cpu, (unsigned long long)core->readings, (long long)core->bias_ns,
-			(long long)core->lost_ns, (long long)(core->worst_count ? core->worst[0].ns : 0),
-			core->worst_count ? tare_word_name(core->worst[0].cause.word) : "none");
-		for (size_t step = 0; step < NOISE_STEPS; step++)
-			fprintf(cli->out, "%s\"from_%lld_ns\":%llu", step ? "," : "", (long long)noise_step_ns(step),
-				(unsigned long long)core->count[step]);
-		fprintf(cli->out, "}}");
-	}
-	fprintf(cli->out, "\n]}\n");
-}
-
 static int run_noise(struct cli *cli, void *config, int operand_count, char **operands, struct tare_err *err)
 {
 	struct noise_options *options = config;
@@ -116,6 +110,10 @@ static int run_noise(struct cli *cli, void *config, int operand_count, char **op
 		return tare_fail(err, TARE_E_USAGE, "noise takes no '%s'; the cores are told by --cpu", operands[0]);
 	if (!cores)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	if (options->json && options->csv)
+		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
+	if (report_check(&options->table, noise_columns, noise_column_count, err) < 0)
+		return -1;
 	if (options->cpus.count == 0)
 		all_cpus(&options->cpus);
 	struct noise_plan plan = {.cpus = options->cpus.cpu,
@@ -124,12 +122,10 @@ static int run_noise(struct cli *cli, void *config, int operand_count, char **op
 		.why = options->why};
 	if (noise_run(&plan, cores, missing, sizeof missing, err) < 0)
 		return -1;
-	if (options->json) {
-		print_json(cli, cores, plan.cpu_count, plan.for_ns);
-	} else {
-		print_cores(cli, cores, plan.cpu_count, plan.for_ns);
+	if (print_cores(cli, options, cores, plan.cpu_count, err) < 0)
+		return -1;
+	if (!options->json && !options->csv && !options->table.columns)
 		print_worst(cli, cores, plan.cpu_count, plan.why);
-	}
 	if (plan.why && missing[0])
 		fprintf(cli->note, "note: %s\n", missing);
 	return 0;

@@ -14,11 +14,13 @@
 #include "cli/cli.h"
 #include "cli/log_options.h"
 #include "cli/source.h"
+#include "cli/table_options.h"
 #include "report/budget_view.h"
 
 struct stat_config {
-	const char *spans, *percentiles, *label, *columns;
-	bool all_spans, lenient, json, csv, ci, all, stalls, budget;
+	const char *spans, *percentiles, *label;
+	bool all_spans, lenient, json, csv, ci, all, stalls, budget, pager;
+	struct table_asked table;
 	int over, group_by;
 	uint64_t warmup, round;
 	double stall_ratio;
@@ -140,12 +142,7 @@ static const struct option stat_options[] = {
 		.type = OPTION_FLAG,
 		.help = "pass over what is damaged, and say how much that was",
 		.offset = OPTION_AT(struct stat_config, lenient)},
-	{.name = "columns",
-		.letter = 'c',
-		.type = OPTION_TEXT,
-		.metavar = "NAME,...",
-		.help = "one flat table of these columns: round,span,p50_ns,behind.p999",
-		.offset = OPTION_AT(struct stat_config, columns)},
+	TABLE_OPTIONS(struct stat_config, 'c'),
 	{.name = "json",
 		.type = OPTION_FLAG,
 		.help = "rows as JSON, durations in ns",
@@ -154,6 +151,7 @@ static const struct option stat_options[] = {
 		.type = OPTION_FLAG,
 		.help = "rows as CSV, durations in ns",
 		.offset = OPTION_AT(struct stat_config, csv)},
+	PAGER_OPTION(struct stat_config),
 	LOG_OPTIONS(struct stat_config, log),
 	CAPTURE_OPTIONS(struct stat_config, capture),
 	{.name = NULL},
@@ -360,7 +358,7 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 		: config->stalls ? stat_view_print_stalls(cli->out, view, layout, err)
 				 : stat_view_print(cli->out, view, layout, err))
 		return -1;
-	if (budget || layout->format != &format_text || layout->columns)
+	if (budget || layout->format != &format_text || layout->asked.columns)
 		stat_view_remarks(cli->note, 0, view);
 	return 0;
 }
@@ -368,7 +366,7 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 static int stat_run(struct cli *cli, void *configuration, int operand_count, char **operands, struct tare_err *err)
 {
 	const struct stat_config *config = configuration;
-	struct stat_layout layout = {.format = &format_text, .width = cli->columns, .columns = config->columns};
+	struct stat_layout layout = {.format = &format_text, .width = cli->columns, .asked = config->table};
 	if (operand_count == 0)
 		return tare_fail(
 			err, TARE_E_USAGE, "stat needs a FILE: a recording, a log of ping or a capture; see 'tare help stat'");
@@ -393,5 +391,6 @@ const struct command command_stat = {
 		    "  ping -D -i 0.005 -c 2000 10.0.0.2 | tare stat --every 5ms -\n",
 	.options = stat_options,
 	.config_bytes = sizeof(struct stat_config),
+	.pages = true,
 	.run = stat_run,
 };

@@ -2,6 +2,7 @@
 /* What the files of `tare inspect` share: its options, and an inspection with all that belongs to it. */
 #pragma once
 #include "cli/cli.h"
+#include "cli/table_options.h"
 #include "host/columns.h"
 #include "host/exchange.h"
 #include "host/host.h"
@@ -14,6 +15,8 @@ struct inspect_config {
 	uint64_t pid;
 	int64_t lldp_ns, peak_ns;
 	struct option_cpus cpus;
+	struct table_asked table;
+	bool pager;
 	bool save, facts, diff, switches, json, csv, markdown, nagios, intrusive, slow, across_hosts, exit_zero;
 };
 extern const struct option inspect_options[];
@@ -44,6 +47,10 @@ int inspect_json(FILE *out, const struct inspection *inspection, struct tare_err
 int inspect_openmetrics(const char *path, const struct inspection *inspection, struct tare_err *err) TARE_MUST_USE;
 
 int inspect_explain(struct cli *cli, const char *key, struct tare_err *err) TARE_MUST_USE;
+/* Findings, facts or compared keys as a table; report_table in short. */
+int inspect_table(struct cli *cli, const struct inspect_config *config, const struct host_columns *columns,
+	const char *schema, const char *usual, const void *records, size_t count, size_t record_bytes,
+	struct tare_err *err) TARE_MUST_USE;
 int inspect_facts(struct cli *cli, const struct inspect_config *config, const struct host_snapshot *snapshot,
 	struct tare_err *err) TARE_MUST_USE;
 /* --diff: the exit status. */

@@ -89,21 +89,11 @@ static int add_rounds(struct host_comparison *comparison, int count, char **oper
 	return 0;
 }
 
-static int print_table(
-	struct cli *cli, const struct format *format, const struct host_compare_result *result, struct tare_err *err)
+static int print_table(struct cli *cli, const struct inspect_config *config, const struct host_compare_result *result,
+	struct tare_err *err)
 {
-	struct report report = {.out = cli->out,
-		.columns = host_compared_columns.column,
-		.column_count = host_compared_columns.count,
-		.schema = "tare.difference/1",
-		.width = 0};
-	int status = format->begin(&report, err);
-	for (size_t i = 0; status == 0 && i < result->row_count; i++)
-		status = format->row(&report, &result->row[i], err);
-	if (status == 0)
-		status = format->end(&report, err);
-	report_free(&report);
-	return status;
+	return inspect_table(cli, config, &host_compared_columns, "tare.difference/1", NULL, result->row,
+		result->row_count, sizeof *result->row, err);
 }
 
 static void print_verdict(struct cli *cli, const struct host_compare_result *result)
@@ -186,15 +176,15 @@ int inspect_diff(struct cli *cli, const struct inspect_config *config, int count
 		host_comparison_result(comparison, &result, err) < 0)
 		return -1;
 	int status = status_of(result);
-	if (config->json) {
-		print_json(cli, result);
-	} else if (config->csv) {
-		if (print_table(cli, &format_csv, result, err) < 0)
+	if (config->csv || config->table.columns) {
+		if (print_table(cli, config, result, err) < 0)
 			return -1;
+	} else if (config->json) {
+		print_json(cli, result);
 	} else if (config->nagios) {
 		fprintf(cli->out, "TARE %s - %s\n", host_verdict_name(status), result->sentence);
 	} else {
-		if (result->row_count && print_table(cli, &format_text, result, err) < 0)
+		if (result->row_count && print_table(cli, config, result, err) < 0)
 			return -1;
 		print_verdict(cli, result);
 	}

@@ -120,42 +120,25 @@ int inspect_json(FILE *out, const struct inspection *inspection, struct tare_err
 	return 0;
 }
 
-/* A line each: values are as long as they are, so they stand last. */
-static void print_facts(struct cli *cli, const struct host_snapshot *snapshot)
+int inspect_table(struct cli *cli, const struct inspect_config *config, const struct host_columns *columns,
+	const char *schema, const char *usual, const void *records, size_t count, size_t record_bytes,
+	struct tare_err *err)
 {
-	for (size_t i = 0; i < snapshot->count && !ferror(cli->out); i++) {
-		const struct host_fact *fact = &snapshot->facts[i];
-		const char *value = fact->value && fact->value[0] ? fact->value : "none";
-		utf8_write_safe(cli->out, fact->key, "");
-		fprintf(cli->out, "%*s %c ", (int)(strlen(fact->key) < 44 ? 44 - strlen(fact->key) : 0), "",
-			host_kind_letter(fact->kind));
-		if (fact->status == HOST_OK)
-			utf8_write_safe(cli->out, value, "");
-		else
-			fprintf(cli->out, "(%s)", host_status_name(fact->status));
-		fputc('\n', cli->out);
-	}
+	const struct format *format = config->json ? &format_json : config->csv ? &format_csv : &format_text;
+	struct report report = {.out = cli->out,
+		.columns = columns->column,
+		.column_count = columns->count,
+		.schema = schema,
+		.width = cli->columns};
+	return report_table(&report, format, &config->table, usual, records, count, record_bytes, err);
 }
 
 int inspect_facts(struct cli *cli, const struct inspect_config *config, const struct host_snapshot *snapshot,
 	struct tare_err *err)
 {
-	const struct format *format = config->json ? &format_json : &format_csv;
-	struct report report = {.out = cli->out,
-		.columns = host_fact_columns.column,
-		.column_count = host_fact_columns.count,
-		.schema = "tare.facts/1"};
-	if (!config->json && !config->csv) {
-		print_facts(cli, snapshot);
-		return 0;
-	}
-	int status = format->begin(&report, err);
-	for (size_t i = 0; status == 0 && i < snapshot->count; i++)
-		status = format->row(&report, &snapshot->facts[i], err);
-	if (status == 0)
-		status = format->end(&report, err);
-	report_free(&report);
-	return status;
+	/* values are as long as they are, so they stand last */
+	return inspect_table(cli, config, &host_fact_columns, "tare.facts/1", "key,kind,status,value", snapshot->facts,
+		snapshot->count, sizeof *snapshot->facts, err);
 }
 
 /* ---- OpenMetrics ---- */

@@ -45,6 +45,8 @@ const struct option inspect_options[] = {
 	TEXT_OPTION("openmetrics", "FILE", "write metrics for a textfile collector", openmetrics),
 	FLAG_OPTION("json", "print JSON", json),
 	FLAG_OPTION("csv", "print findings, facts or compared keys as CSV", csv),
+	TABLE_OPTIONS(struct inspect_config, 0),
+	PAGER_OPTION(struct inspect_config),
 	FLAG_OPTION("markdown", "print Markdown, for a ticket", markdown),
 	FLAG_OPTION("nagios", "print the first line only, also for errors", nagios),
 	FLAG_OPTION("exit-zero", "exit 0 whatever is found", exit_zero),

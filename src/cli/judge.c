@@ -179,7 +179,7 @@ int judge_trials(struct cli *cli, struct judging *judging, const struct tare_tri
 		comparison_note(&comparison, all->tally_note);
 	}
 	const struct format *format = judging->options->json ? &format_json : judging->options->csv ? &format_csv : &format_text;
-	int status = comparison_print(cli->out, cli->columns, format, &comparison, err);
+	int status = comparison_print(cli->out, cli->columns, format, judging->table, &comparison, err);
 	if (ret_primary)
 		*ret_primary = all->verdicts[0];
 	judged_all_free(all);

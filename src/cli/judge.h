@@ -13,6 +13,7 @@
 struct judging {
 	const struct verdict_options *options;
 	const struct question *question;
+	const struct table_asked *table;   /* NULL: as it suits */
 	const char *name_a, *name_b;       /* NULL: A and B */
 	const char *order;                 /* as planned; NULL: as found when interleaved */
 	uint64_t seed;

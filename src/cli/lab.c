@@ -266,7 +266,40 @@ int lab_run(const struct lab *lab, const struct session_config *config, struct l
 	return status;
 }
 
-/* ---- words ---- */
+/* ---- tables and words ---- */
+
+static struct cell get_what(const void *record, const struct column *column)
+{
+	(void)column;
+	return cell_text(((const struct lab_row *)record)->what);
+}
+
+static struct cell get_value(const void *record, const struct column *column)
+{
+	double value = ((const struct lab_row *)record)->value[column->index];
+	if (!isfinite(value))
+		return cell_absent(CELL_NOT_MEASURED);
+	return column->unit == UNIT_NS ? cell_integer((int64_t)llround(value)) : cell_count((uint64_t)value);
+}
+
+int lab_table(const struct lab *lab, const char *unit, const struct lab_heading *headings, size_t columns,
+	const struct lab_row *rows, size_t count, struct tare_err *err)
+{
+	struct column table[LAB_VALUES + 1] = {{.name = "what", .heading = "what", .is_text = true, .get = get_what}};
+	for (size_t i = 0; i < columns && i < LAB_VALUES; i++)
+		table[i + 1] = (struct column){.name = headings[i].text,
+			.heading = headings[i].text,
+			.unit = headings[i].is_count ? UNIT_NONE : UNIT_NS,
+			.get = get_value,
+			.index = i};
+	struct report report = {.out = lab->cli->out,
+		.columns = table,
+		.column_count = columns + 1,
+		.width = lab->cli->columns,
+		.scale = scale_for(strcmp(unit, "ns") == 0 ? 1 : 1000, 1),
+		.corner = unit};
+	return report_table(&report, &format_text, NULL, NULL, rows, count, sizeof *rows, err);
+}
 
 const char *lab_us(double ns, char buffer[32])
 {

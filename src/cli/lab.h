@@ -45,6 +45,23 @@ struct session_config lab_config(const struct lab *lab, const char *const *urls,
 	int64_t every_ns, int cpu, bool spin);
 uint64_t lab_count(const struct lab *lab, uint64_t count);
 
+/*
+ * A table of a re-enactment: its first column says what, the others are values in ns or counts (as `is_count`
+ * has it). NAN: there is none.
+ */
+enum { LAB_VALUES = 6 };
+struct lab_row {
+	const char *what;
+	double value[LAB_VALUES];
+};
+struct lab_heading {
+	const char *text;
+	bool is_count;
+};
+/* unit: "µs" or "ns". */
+int lab_table(const struct lab *lab, const char *unit, const struct lab_heading *headings, size_t columns,
+	const struct lab_row *rows, size_t count, struct tare_err *err) TARE_MUST_USE;
+
 /* "12.3" in µs, or a mark where there is none. */
 const char *lab_us(double ns, char buffer[32]);
 void lab_say(const struct lab *lab, const char *format, ...) TARE_PRINTF(2, 3);

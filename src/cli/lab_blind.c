@@ -105,20 +105,20 @@ static int run_row(struct lab *lab, const char *url, struct row *row, struct tar
 	return status;
 }
 
-static void print_rows(const struct lab *lab, const struct row *rows, size_t count)
+static int print_rows(const struct lab *lab, const struct row *rows, size_t count, struct tare_err *err)
 {
-	char cell[5][32];
-	fprintf(lab->cli->out, "%llu requests a row, %d ms apart; times in µs\n",
+	static const struct lab_heading headings[] = {
+		{"ping p50", false}, {"ping's gap too long", false}, {"rtt p50", false}, {"late mean", false}, {"response p50", false}};
+	struct lab_row table[4] = {{0}};
+	fprintf(lab->cli->out, "%llu requests a row, %d ms apart\n",
 		(unsigned long long)lab_count(lab, PACKETS), EVERY_MS);
-	fprintf(lab->cli->out, "                          ping rtt   ping's gap    tare rtt        late    response\n");
-	fprintf(lab->cli->out, "                               p50     too long         p50        mean         p50\n");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count && i < 4; i++) {
 		const struct row *row = &rows[i];
-		fprintf(lab->cli->out, "%-24s %9s %12s %11s %11s %11s\n", row->what,
-			lab_us(row->ping.rtt_p50_us * 1000, cell[0]), lab_us(row->ping.slip_us * 1000, cell[1]),
-			lab_us(row->tare.rtt_p50, cell[2]), lab_us(row->tare.late_mean, cell[3]),
-			lab_us(row->tare.response_p50, cell[4]));
+		table[i] = (struct lab_row){row->what,
+			{row->ping.rtt_p50_us * 1000, row->ping.slip_us * 1000, row->tare.rtt_p50, row->tare.late_mean,
+				row->tare.response_p50}};
 	}
+	return lab_table(lab, "µs", headings, 5, table, count, err);
 }
 
 static void conclude(const struct lab *lab, const struct row *rows)
@@ -171,7 +171,8 @@ int lab_ping_blind(struct lab *lab, struct tare_err *err)
 	lab_end(responder);
 	if (status < 0)
 		return -1;
-	print_rows(lab, rows, 4);
+	if (print_rows(lab, rows, 4, err) < 0)
+		return -1;
 	conclude(lab, rows);
 	if (lab->cpus < 3)
 		lab_say(lab,

@@ -33,13 +33,14 @@ int lab_stalls(struct lab *lab, struct tare_err *err)
 	if (run_injected(lab, NULL, 10000, 2000000, &still, err) < 0 ||
 		run_injected(lab, inject, 10000, 2000000, &held, err) < 0)
 		return -1;
-	fprintf(lab->cli->out, "rtt, µs                 p50       p99     p99.9       max    above 10 x p50\n");
-	for (int i = 0; i < 2; i++) {
-		const struct lab_figures *f = i ? &held : &still;
-		fprintf(lab->cli->out, "%-17s %9s %9s %9s %9s    %14llu\n", i ? "five delays" : "undisturbed",
-			lab_us(f->rtt_p50, cell[0]), lab_us(f->rtt_p99, cell[1]), lab_us(f->rtt_p999, cell[2]),
-			lab_us(f->rtt_max, cell[3]), (unsigned long long)f->stalls);
-	}
+	static const struct lab_heading headings[] = {
+		{"rtt p50", false}, {"p99", false}, {"p99.9", false}, {"max", false}, {"above 10 x p50", true}};
+	const struct lab_row rows[] = {
+		{"undisturbed", {still.rtt_p50, still.rtt_p99, still.rtt_p999, still.rtt_max, (double)still.stalls}},
+		{"five delays", {held.rtt_p50, held.rtt_p99, held.rtt_p999, held.rtt_max, (double)held.stalls}},
+	};
+	if (lab_table(lab, "µs", headings, 5, rows, 2, err) < 0)
+		return -1;
 	lab_say(lab,
 		"Five requests of %llu were held for 200 to 1500 µs, on purpose. The slowest is %.0f times the p99.9, "
 		"which moved from %s to %s µs.",
@@ -62,13 +63,13 @@ int lab_average(struct lab *lab, struct tare_err *err)
 	if (run_injected(lab, NULL, 10000, 1000000, &still, err) < 0 ||
 		run_injected(lab, "delay 4ms every 1000", 10000, 1000000, &held, err) < 0)
 		return -1;
-	fprintf(lab->cli->out, "rtt, µs                p50      mean       p99       max\n");
-	for (int i = 0; i < 2; i++) {
-		const struct lab_figures *f = i ? &held : &still;
-		fprintf(lab->cli->out, "%-16s %9s %9s %9s %9s\n", i ? "1 in 1000 held" : "undisturbed",
-			lab_us(f->rtt_p50, cell[0]), lab_us(f->rtt_mean, cell[1]), lab_us(f->rtt_p99, cell[2]),
-			lab_us(f->rtt_max, cell[3]));
-	}
+	static const struct lab_heading headings[] = {{"rtt p50", false}, {"mean", false}, {"p99", false}, {"max", false}};
+	const struct lab_row rows[] = {
+		{"undisturbed", {still.rtt_p50, still.rtt_mean, still.rtt_p99, still.rtt_max}},
+		{"1 in 1000 held", {held.rtt_p50, held.rtt_mean, held.rtt_p99, held.rtt_max}},
+	};
+	if (lab_table(lab, "µs", headings, 4, rows, 2, err) < 0)
+		return -1;
 	if (held.rtt_mean <= still.rtt_mean)
 		lab_say(lab, "This host held requests up by itself, and more than was done on purpose: a quieter one "
 			     "shows it better.");
@@ -109,10 +110,13 @@ int lab_rate(struct lab *lab, struct tare_err *err)
 		if (status < 0)
 			return -1;
 	}
-	fprintf(lab->cli->out, "rtt p50, µs        sleeping      busy    difference\n");
+	static const struct lab_heading headings[] = {{"p50 sleeping", false}, {"p50 busy", false}, {"difference", false}};
+	struct lab_row rows[2];
 	for (int rate = 0; rate < 2; rate++)
-		fprintf(lab->cli->out, "%-16s %10s %9s %13s\n", rates[rate].what, lab_us(f[0][rate].rtt_p50, cell[0]),
-			lab_us(f[1][rate].rtt_p50, cell[1]), lab_us(f[0][rate].rtt_p50 - f[1][rate].rtt_p50, cell[2]));
+		rows[rate] = (struct lab_row){rates[rate].what,
+			{f[0][rate].rtt_p50, f[1][rate].rtt_p50, f[0][rate].rtt_p50 - f[1][rate].rtt_p50}};
+	if (lab_table(lab, "µs", headings, 3, rows, 2, err) < 0)
+		return -1;
 	lab_say(lab,
 		"Waiting by sleeping or by looking: the difference is %s µs at 1 000/s and %s at 20 000/s, %.1f times "
 		"as much or as little.",
@@ -141,10 +145,14 @@ int lab_resolution(struct lab *lab, struct tare_err *err)
 	lab_end(responder);
 	if (status < 0)
 		return -1;
-	fprintf(lab->cli->out, "bytes of payload      min, ns    p50, ns    the same through a display of 1 µs\n");
-	for (int i = 0; i < 2; i++)
-		fprintf(lab->cli->out, "%-16zu %12.0f %10.0f    %.3f ms, %.3f ms\n", sizes[i], f[i].rtt_min,
-			f[i].rtt_p50, floor(f[i].rtt_min / 1000) / 1000, floor(f[i].rtt_p50 / 1000) / 1000);
+	static const struct lab_heading headings[] = {
+		{"rtt min", false}, {"p50", false}, {"min, steps of 1 µs", false}, {"p50, steps of 1 µs", false}};
+	const struct lab_row rows[] = {
+		{"104 bytes", {f[0].rtt_min, f[0].rtt_p50, floor(f[0].rtt_min / 1000) * 1000, floor(f[0].rtt_p50 / 1000) * 1000}},
+		{"1472 bytes", {f[1].rtt_min, f[1].rtt_p50, floor(f[1].rtt_min / 1000) * 1000, floor(f[1].rtt_p50 / 1000) * 1000}},
+	};
+	if (lab_table(lab, "ns", headings, 4, rows, 2, err) < 0)
+		return -1;
 	double difference = f[1].rtt_p50 - f[0].rtt_p50;
 	double steps = floor(f[1].rtt_p50 / 1000) - floor(f[0].rtt_p50 / 1000);
 	lab_say(lab, "%zu bytes more cost %s µs of median round trip; a display of 1 µs shows %.0f step%s of it.",

@@ -22,14 +22,15 @@ int lab_kernel_alive(struct lab *lab, struct tare_err *err)
 	lab_end(responder);
 	if (status < 0)
 		return -1;
-	fprintf(lab->cli->out, "                        service runs             service stopped\n");
-	fprintf(lab->cli->out, "                      answered  p50, µs       answered  p50, µs\n");
+	static const struct lab_heading headings[] = {{"sent", true}, {"answered", true}, {"rtt p50", false},
+		{"stopped: sent", true}, {"answered", true}, {"rtt p50", false}};
+	struct lab_row rows[2];
 	for (int i = 0; i < 2; i++)
-		fprintf(lab->cli->out, "%-18s %6llu of %llu %8s  %6llu of %llu %8s\n",
-			i ? "the service (stamp)" : "ping (icmp)", (unsigned long long)figures[0][i].answered,
-			(unsigned long long)figures[0][i].sent, lab_us(figures[0][i].rtt_p50, cell[0]),
-			(unsigned long long)figures[1][i].answered, (unsigned long long)figures[1][i].sent,
-			lab_us(figures[1][i].rtt_p50, cell[1]));
+		rows[i] = (struct lab_row){i ? "the service (stamp)" : "ping (icmp)",
+			{(double)figures[0][i].sent, (double)figures[0][i].answered, figures[0][i].rtt_p50,
+				(double)figures[1][i].sent, (double)figures[1][i].answered, figures[1][i].rtt_p50}};
+	if (lab_table(lab, "µs", headings, 6, rows, 2, err) < 0)
+		return -1;
 	bool shown = figures[1][0].answered * 10 >= figures[1][0].sent * 9 && figures[1][1].answered == 0;
 	lab_say(lab, "%s",
 		shown ? "The service was stopped, and every ping was answered: an answered ping proves that the kernel "
@@ -59,12 +60,17 @@ int lab_two_modes(struct lab *lab, struct tare_err *err)
 	lab_end(responder);
 	if (status < 0)
 		return -1;
-	fprintf(lab->cli->out, "responder on         requests  rtt p50, µs\n");
-	for (int i = 0; i < 2 && f.peer_cpu[i] >= 0; i++)
-		fprintf(lab->cli->out, "CPU %-4d           %9llu  %11s\n", f.peer_cpu[i],
-			(unsigned long long)f.by_cpu_n[i], lab_us(f.by_cpu_p50[i], cell[i]));
-	fprintf(lab->cli->out, "all                %9llu  %11s\nmean of all                   %11s\n",
-		(unsigned long long)f.n, lab_us(f.rtt_p50, cell[2]), lab_us(f.rtt_mean, cell[3]));
+	static const struct lab_heading headings[] = {{"requests", true}, {"rtt p50", false}, {"rtt mean", false}};
+	struct lab_row rows[3];
+	char names[2][32];
+	size_t count_rows = 0;
+	for (int i = 0; i < 2 && f.peer_cpu[i] >= 0; i++) {
+		snprintf(names[i], sizeof names[i], "responder on CPU %d", f.peer_cpu[i]);
+		rows[count_rows++] = (struct lab_row){names[i], {(double)f.by_cpu_n[i], f.by_cpu_p50[i], NAN}};
+	}
+	rows[count_rows++] = (struct lab_row){"all", {(double)f.n, f.rtt_p50, f.rtt_mean}};
+	if (lab_table(lab, "µs", headings, 3, rows, count_rows, err) < 0)
+		return -1;
 	if (f.peer_cpu[1] < 0) {
 		lab_say(lab, "The responder did not move this time: nothing is shown.");
 		return 0;
@@ -90,7 +96,7 @@ int lab_two_modes(struct lab *lab, struct tare_err *err)
 int lab_first_request(struct lab *lab, struct tare_err *err)
 {
 	enum { ROUNDS = 30 };
-	char url[64], cell[4][32];
+	char url[64];
 	struct lab_figures f;
 	double first = 0, second = 0, median = 0;
 	int slowest = 0, known = 0;
@@ -117,14 +123,13 @@ int lab_first_request(struct lab *lab, struct tare_err *err)
 		return -1;
 	if (known == 0)
 		return tare_fail(err, TARE_E_INVALID, "no first request was answered");
-	fprintf(lab->cli->out, "%d rounds of %llu requests, a pause before each     rtt, µs\n", known,
+	static const struct lab_heading headings[] = {{"rtt", false}};
+	const struct lab_row rows[] = {{"first request, mean", {first / known}}, {"second request, mean", {second / known}},
+		{"all others, mean of the medians", {median / known}}};
+	fprintf(lab->cli->out, "%d rounds of %llu requests, a pause before each\n", known,
 		(unsigned long long)lab_count(lab, 200));
-	fprintf(lab->cli->out, "first request, mean                               %9s\n",
-		lab_us(first / known, cell[0]));
-	fprintf(lab->cli->out, "second request, mean                              %9s\n",
-		lab_us(second / known, cell[1]));
-	fprintf(lab->cli->out, "all others, mean of the medians                   %9s\n",
-		lab_us(median / known, cell[2]));
+	if (lab_table(lab, "µs", headings, 1, rows, 3, err) < 0)
+		return -1;
 	lab_say(lab,
 		"The first request takes %.1f times the median, the second %.1f times; the first was the slowest of "
 		"its round in %d of %d.",

@@ -17,6 +17,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/pager.h"
 #include "report/utf8.h"
 
 /* Monitoring plugins: whatever keeps a check from being made is UNKNOWN. */
@@ -109,11 +110,13 @@ static bool text_set(const char *name)
 	return value && value[0];
 }
 
-static int terminal_columns(bool out_tty)
+static int terminal_columns(bool out_tty, int *ret_lines)
 {
 	struct winsize size = {0};
 	uint64_t columns = 0;
-	if (out_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+	bool known = out_tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
+	*ret_lines = known && size.ws_row > 0 ? size.ws_row : out_tty ? 24 : 0;
+	if (known && size.ws_col > 0)
 		return size.ws_col;
 	if (text_set("COLUMNS") && parse_count(getenv("COLUMNS"), &columns, NULL) == 0 && columns > 0 &&
 		columns < 10000)
@@ -129,7 +132,7 @@ static void cli_open(struct cli *cli)
 	cli->out_tty = isatty(STDOUT_FILENO) == 1;
 	cli->note_tty = isatty(STDERR_FILENO) == 1;
 	cli->colour = cli->out_tty && !text_set("NO_COLOR") && !(term && strcmp(term, "dumb") == 0);
-	cli->columns = terminal_columns(cli->out_tty);
+	cli->columns = terminal_columns(cli->out_tty, &cli->lines);
 }
 
 /* A home that is closed to us (sudo -u keeps $HOME) holds no settings of ours: said, and gone on without. */
@@ -159,6 +162,35 @@ static int read_config_files(struct cli *cli, struct option_set *set, struct tar
 	return is_closed_to_us(cli, path) ? 0 : option_file(set, path, err);
 }
 
+/* --no-pager, or none to be had. */
+static bool is_paged(const struct cli *cli, const struct command *command, const void *config)
+{
+	for (const struct option *option = command->options; command->pages && cli->out_tty && option->name; option++) {
+		if (strcmp(option->name, "pager") == 0)
+			return *(const bool *)((const char *)config + option->offset);
+	}
+	return false;
+}
+
+/* A result for a pager is collected first; what a command printed before it failed is shown as well. */
+static int run_paged(struct cli *cli, const struct command *command, void *config, int operand_count, char **operands,
+	struct tare_err *err)
+{
+	AUTO_FREE char *text = NULL;
+	size_t bytes = 0;
+	FILE *whole = is_paged(cli, command, config) ? open_memstream(&text, &bytes) : NULL;
+	if (!whole)
+		return command->run(cli, config, operand_count, operands, err);
+	FILE *out = cli->out;
+	cli->out = whole;
+	int status = command->run(cli, config, operand_count, operands, err);
+	cli->out = out;
+	if (fclose(whole) != 0)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory for the result; --no-pager prints it at once");
+	pager_show(out, text, bytes, cli->lines, cli->columns);
+	return status;
+}
+
 /* argv[0] is the command's name. */
 static int run_command(struct cli *cli, const struct command *command, int argc, char **argv, struct tare_err *err)
 {
@@ -182,7 +214,7 @@ static int run_command(struct cli *cli, const struct command *command, int argc,
 		return 0;
 	}
 	cli->options = &set;
-	int status = command->run(cli, config, operands, argv + 1, err);
+	int status = run_paged(cli, command, config, operands, argv + 1, err);
 	cli->options = NULL;
 	return status;
 }

@@ -95,37 +95,68 @@ int budget_view_add(struct budget_view *view, const char *file, const struct tar
 	return 0;
 }
 
+/* A line, and the words that it points to; the first member is what the columns read. */
+struct budget_line {
+	struct budget_at at;
+	char what[48], sentence[400];
+};
+struct budget_lines {
+	struct budget_line *line;
+	size_t count;
+};
+
+static void lines_end(const struct budget_lines *lines)
+{
+	free(lines->line);
+}
+
 /* A line for each percentile, then one for each of the slowest. */
-static int write_block(struct report *report, const struct format *format, const struct budget_block *block, bool text,
-	struct tare_err *err)
+static int add_lines(struct budget_lines *lines, const struct budget_block *block, bool text, struct tare_err *err)
 {
 	const struct tare_budget *budget = &block->budget;
-	for (size_t i = 0; i < budget->rows + budget->slow_count; i++) {
-		struct budget_at at = {
-			.file = block->file, .run = block->run, .target = block->target, .budget = budget};
-		char what[48], sentence[400] = "";
-		struct text words = TEXT_IN(what);
+	size_t more = budget->rows + budget->slow_count;
+	struct budget_line *line = reallocarray(lines->line, lines->count + more + 1, sizeof(*line));
+	if (!line)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory for a table");
+	lines->line = line;
+	for (size_t i = 0; i < more; i++) {
+		line = &lines->line[lines->count++];
+		*line = (struct budget_line){.at = {
+						     .file = block->file,
+						     .run = block->run,
+						     .target = block->target,
+						     .budget = budget,
+					     }};
+		struct text words = TEXT_IN(line->what);
 		if (i < budget->rows) {
-			at.row = &budget->row[i];
-			text_add(&words, "p%s", at.row->percentile.text);
+			line->at.row = &budget->row[i];
+			text_add(&words, "p%s", line->at.row->percentile.text);
 			if (i > 0)
-				tare_budget_sentence(budget, 0, i, sentence, sizeof(sentence));
+				tare_budget_sentence(budget, 0, i, line->sentence, sizeof(line->sentence));
 		} else {
-			at.slow = &budget->slow[i - budget->rows];
+			line->at.slow = &budget->slow[i - budget->rows];
 			if (text && budget->rounds > 1)
-				text_add(&words, "round %" PRIu32 " #%zu", at.slow->round, at.slow->sequence);
+				text_add(&words, "round %" PRIu32 " #%zu", line->at.slow->round, line->at.slow->sequence);
 			else if (text)
-				text_add(&words, "#%zu", at.slow->sequence);
+				text_add(&words, "#%zu", line->at.slow->sequence);
 			else
 				text_add(&words, "slow %zu", i - budget->rows + 1);
 		}
-		at.what = what;
-		at.sentence = sentence[0] ? sentence : NULL;
-		budget_at_fill(&at);
-		if (format->row(report, &at, err))
-			return -1;
+		budget_at_fill(&line->at);
 	}
 	return 0;
+}
+
+/* Lines have moved for the last time: now they can point to their own words. */
+static int print_lines(struct report *report, const struct format *format, const struct table_asked *asked,
+	const struct budget_lines *lines, struct tare_err *err)
+{
+	for (size_t i = 0; i < lines->count; i++) {
+		struct budget_line *line = &lines->line[i];
+		line->at.what = line->what;
+		line->at.sentence = line->sentence[0] ? line->sentence : NULL;
+	}
+	return report_table(report, format, asked, NULL, lines->line, lines->count, sizeof(*lines->line), err);
 }
 
 enum { COLUMNS_MAX = 40 };
@@ -221,13 +252,8 @@ static int print_block(FILE *out, int width, const struct budget_block *block, s
 	report.corner = report.scale->unit;
 	report_sentence(out, sentence_width, "%s   %s of %" PRIu64 " requests%s taken apart", block->target->url,
 		tare_span_name(budget->whole), budget->n, budget->rounds > 1 ? " of all rounds" : "");
-	int failed = format_text.begin(&report, err);
-	if (!failed)
-		failed = write_block(&report, &format_text, block, true, err);
-	if (!failed)
-		failed = format_text.end(&report, err);
-	report_free(&report);
-	if (failed)
+	AUTO_CLEANUP(lines_end) struct budget_lines lines = {0};
+	if (add_lines(&lines, block, true, err) || print_lines(&report, &format_text, NULL, &lines, err))
 		return -1;
 	print_growth(out, sentence_width, budget);
 	print_mixed(out, sentence_width, budget);
@@ -244,29 +270,21 @@ static int print_block(FILE *out, int width, const struct budget_block *block, s
 
 static int print_flat(FILE *out, const struct budget_view *view, const struct stat_layout *layout, struct tare_err *err)
 {
-	struct column chosen[COLUMNS_MAX];
+	AUTO_CLEANUP(lines_end) struct budget_lines lines = {0};
 	struct report report = {.out = out, .schema = "tare.budget/1", .width = layout->width};
 	report.columns = budget_columns;
 	report.column_count = budget_column_count;
-	if (layout->columns) {
-		if (report_choose(budget_columns, budget_column_count, layout->columns, chosen, COLUMNS_MAX,
-			    &report.column_count, err))
+	for (size_t i = 0; i < view->count; i++) {
+		if (add_lines(&lines, &view->blocks[i], false, err))
 			return -1;
-		report.columns = chosen;
 	}
-	int failed = layout->format->begin(&report, err);
-	for (size_t i = 0; i < view->count && !failed; i++)
-		failed = write_block(&report, layout->format, &view->blocks[i], false, err);
-	if (!failed)
-		failed = layout->format->end(&report, err);
-	report_free(&report);
-	return failed ? -1 : 0;
+	return print_lines(&report, layout->format, &layout->asked, &lines, err);
 }
 
 int budget_view_print(FILE *out, struct budget_view *view, const struct stat_layout *layout, struct tare_err *err)
 {
 	int width = layout->width > 0 ? layout->width : 100;
-	if (layout->format != &format_text || layout->columns)
+	if (layout->format != &format_text || layout->asked.columns)
 		return print_flat(out, view, layout, err);
 	for (size_t i = 0; i < view->count; i++) {
 		if (i)

@@ -3,6 +3,9 @@
 #include "report/calibration_view.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
 
 const unsigned calibration_plans[CALIBRATION_PLANS] = {4, 8, 12, 24};
 
@@ -106,24 +109,38 @@ static const struct column text_columns[] = {
 	PER_CENT("24 see %", sees[3]),
 };
 
-int calibration_print(FILE *out, int width, const struct format *format, const struct calibration_row *rows, size_t count,
-	struct tare_err *err)
+int calibration_check(const struct table_asked *asked, struct tare_err *err)
 {
-	bool text = format == &format_text;
+	return report_check(asked, machine_columns, sizeof machine_columns / sizeof *machine_columns, err);
+}
+
+int calibration_print(FILE *out, int width, const struct format *format, const struct table_asked *asked,
+	const struct calibration_row *rows, size_t count, struct tare_err *err)
+{
+	bool usual = format == &format_text && !asked->columns;
 	struct report report = {.out = out, .schema = "tare.calibrate/1", .width = width};
-	report.columns = text ? text_columns : machine_columns;
-	report.column_count = text ? sizeof text_columns / sizeof *text_columns : sizeof machine_columns / sizeof *machine_columns;
+	AUTO_FREE const void **records = calloc(count + 1, sizeof *records);
+	if (!records)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory for a table");
+	report.columns = machine_columns;
+	report.column_count = sizeof machine_columns / sizeof *machine_columns;
+	if (!usual)
+		return report_table(&report, format, asked, NULL, rows, count, sizeof *rows, err);
 	int64_t least_ns = INT64_MAX;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		records[i] = &rows[i];
 		if (rows[i].calibration.centre_ns < (double)least_ns)
 			least_ns = (int64_t)rows[i].calibration.centre_ns;
-	if (text && count) {
-		report.scale = scale_for(least_ns, 1);
-		report.corner = report.scale->unit;
 	}
+	if (report_sort(report.columns, report.column_count, asked->sort, records, count, err) < 0)
+		return -1;
+	report.columns = text_columns;
+	report.column_count = sizeof text_columns / sizeof *text_columns;
+	report.scale = scale_for(least_ns, 1);
+	report.corner = report.scale->unit;
 	int status = format->begin(&report, err);
 	for (size_t i = 0; status == 0 && i < count; i++)
-		status = format->row(&report, &rows[i], err);
+		status = format->row(&report, records[i], err);
 	if (status == 0)
 		status = format->end(&report, err);
 	report_free(&report);

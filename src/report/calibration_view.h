@@ -17,5 +17,7 @@ struct calibration_row {
 /* Fills alarm and what is seen; `chance` of a false alarm a check. */
 void calibration_row_of(const struct tare_calibration *calibration, double chance, int64_t resolution_ns,
 	struct calibration_row *ret_row);
-int calibration_print(FILE *out, int width, const struct format *format, const struct calibration_row *rows, size_t count,
-	struct tare_err *err) TARE_MUST_USE;
+/* Fails for columns that a calibration does not have. */
+int calibration_check(const struct table_asked *asked, struct tare_err *err) TARE_MUST_USE;
+int calibration_print(FILE *out, int width, const struct format *format, const struct table_asked *asked,
+	const struct calibration_row *rows, size_t count, struct tare_err *err) TARE_MUST_USE;

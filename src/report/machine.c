@@ -133,7 +133,8 @@ static int json_begin(struct report *report, struct tare_err *err)
 {
 	(void)err;
 	report->rows = 0;
-	fprintf(report->out, "{\"schema\":\"%s\",\"rows\":[", report->schema);
+	fprintf(report->out, "{\"schema\":\"%s\",%s%s\"rows\":[", report->schema, report->facts ? report->facts : "",
+		report->facts ? "," : "");
 	return 0;
 }
 

@@ -46,9 +46,15 @@ struct report {
 	const struct column *columns;
 	size_t column_count;
 	const char *schema; /* JSON: "tare.stat/1" */
+	const char *facts;  /* JSON: members of the whole behind the schema, as "\"for_ns\":3000000000"; NULL: none */
 	/* The rest is for text. */
 	int width;                 /* columns of the terminal, 0: any */
-	const struct scale *scale; /* NULL: chosen from the smallest duration in the table */
+	/*
+	 * NULL: chosen from the smallest duration in the table, or in the column with own_units, and told in a line
+	 * under the headings.
+	 */
+	const struct scale *scale;
+	bool own_units;            /* for tables whose columns do not compare: a gap of ns beside one of ms */
 	const char *corner;        /* heading of the first column instead of its own; NULL: its own */
 	const char *indent;        /* before every line; NULL: none */
 	struct text_grid *grid;    /* made by begin, released by end and by report_free */
@@ -69,6 +75,26 @@ extern const struct format format_csv;   /* RFC 4180 quoting, a header line, lin
 
 /* What a failed or abandoned report still holds; needless after end. */
 void report_free(struct report *report);
+
+/* What a user asked of a table, for --columns and --sort; NULL: as it suits. */
+struct table_asked {
+	const char *columns, *sort;
+};
+/*
+ * A whole table of `count` records of `record_bytes` each. report->columns are all there are; `usual` lists those that
+ * text shows unless told otherwise (NULL: all). Any column may be sorted by, shown or not.
+ */
+int report_table(struct report *report, const struct format *format, const struct table_asked *asked, const char *usual,
+	const void *records, size_t count, size_t record_bytes, struct tare_err *err) TARE_MUST_USE;
+/* Fails as report_table would for names that are no columns: to be asked before anything long is begun. */
+int report_check(const struct table_asked *asked, const struct column *columns, size_t column_count,
+	struct tare_err *err) TARE_MUST_USE;
+/*
+ * Puts records into the order of one column: "p99_ns", or "-p99_ns" for the largest first; NULL leaves them. Equal ones
+ * keep their order; lost is larger than any value; what has no value comes last either way. Fails for what is no column.
+ */
+int report_sort(const struct column *columns, size_t column_count, const char *by, const void **records, size_t count,
+	struct tare_err *err) TARE_MUST_USE;
 
 /*
  * The columns of a list "round,p50_ns,behind.p50" in its order, into `room`

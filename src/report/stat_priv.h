@@ -31,5 +31,5 @@ struct stat_view {
 bool stat_same_text(const char *one, const char *other); /* NULL equals NULL */
 
 /* Rows of tare_stat_rows as blocks with sentences. */
-int stat_text_print(FILE *out, int width, const struct stat_view *view, const struct tare_row *rows, size_t count,
+int stat_text_print(FILE *out, const struct stat_layout *layout, const struct stat_view *view, const struct tare_row *rows, size_t count,
 	struct tare_err *err) TARE_MUST_USE;

@@ -5,12 +5,13 @@
  * other formats are one flat table.
  */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "lib/stall_columns.h"
 #include "report/stat_priv.h"
-
-enum { COLUMNS_MAX = 32 };
 
 static struct stall_at place_of(const struct stat_note *note, const struct tare_stall *stall, enum tare_span span)
 {
@@ -33,49 +34,60 @@ static const struct tare_cause *cause_of(const struct stat_note *note, size_t se
 	return NULL;
 }
 
-static int write_series(struct report *report, const struct format *format, const struct stat_note *note,
-	struct tare_err *err)
+/* The stalls of a series as records of their column table, beside the text of their causes. */
+struct stall_rows {
+	struct stall_at *at;
+	size_t count;
+};
+
+static void rows_end(const struct stall_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++)
+		free((char *)rows->at[i].why);
+	free(rows->at);
+}
+
+static int rows_add(struct stall_rows *rows, const struct stat_note *note, struct tare_err *err)
 {
 	const struct stat_insight *insight = note->insight;
+	struct stall_at *at = reallocarray(rows->at, rows->count + insight->list_count + 1, sizeof(*at));
+	if (!at)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory for a table");
+	rows->at = at;
 	for (size_t i = 0; i < insight->list_count; i++) {
-		struct stall_at at = place_of(note, &insight->list[i], insight->span);
+		struct stall_at one = place_of(note, &insight->list[i], insight->span);
 		char why[200];
-		at.cause = cause_of(note, insight->list[i].sequence);
-		if (at.cause) {
-			tare_cause_sentence(at.cause, why, sizeof(why));
-			at.why = why;
+		one.cause = cause_of(note, insight->list[i].sequence);
+		if (one.cause) {
+			tare_cause_sentence(one.cause, why, sizeof(why));
+			one.why = strdup(why);
+			if (!one.why)
+				return tare_fail(err, TARE_E_SYSTEM, "out of memory for a table");
 		}
-		if (format->row(report, &at, err))
-			return -1;
+		rows->at[rows->count++] = one;
 	}
 	return 0;
 }
 
-static int choose(const char *list, struct report *report, struct column *room, struct tare_err *err)
+static int print_rows(struct report *report, const struct stat_layout *layout, const char *usual,
+	const struct stall_rows *rows, struct tare_err *err)
 {
 	report->columns = stall_columns;
 	report->column_count = stall_column_count;
-	if (!list)
-		return 0;
-	if (report_choose(stall_columns, stall_column_count, list, room, COLUMNS_MAX, &report->column_count, err))
-		return -1;
-	report->columns = room;
-	return 0;
+	report->own_units = true;
+	return report_table(
+		report, layout->format, &layout->asked, usual, rows->at, rows->count, sizeof(*rows->at), err);
 }
 
 static int print_flat(FILE *out, const struct stat_view *view, const struct stat_layout *layout, struct tare_err *err)
 {
-	struct column chosen[COLUMNS_MAX];
+	AUTO_CLEANUP(rows_end) struct stall_rows rows = {0};
 	struct report report = {.out = out, .schema = "tare.stalls/1", .width = layout->width};
-	if (choose(layout->columns, &report, chosen, err))
-		return -1;
-	int failed = layout->format->begin(&report, err);
-	for (size_t i = 0; i < view->note_count && !failed; i++)
-		failed = write_series(&report, layout->format, &view->notes[i], err);
-	if (!failed)
-		failed = layout->format->end(&report, err);
-	report_free(&report);
-	return failed ? -1 : 0;
+	for (size_t i = 0; i < view->note_count; i++) {
+		if (rows_add(&rows, &view->notes[i], err))
+			return -1;
+	}
+	return print_rows(&report, layout, NULL, &rows, err);
 }
 
 static void print_ladder(FILE *out, int width, const struct tare_stalls *stalls)
@@ -128,16 +140,15 @@ static void print_causes(FILE *out, int width, const struct stat_note *note)
 	}
 }
 
-static int print_series(FILE *out, int width, const struct stat_note *note, struct tare_err *err)
+static int print_series(FILE *out, const struct stat_layout *layout, const struct stat_note *note, struct tare_err *err)
 {
 	static const char plain_columns[] = "seq,episode,at_ns,value_ns,of_median,of_p999,cpu_tx,cpu_rx,cpu_peer_rx";
 	static const char cause_columns[] = "seq,episode,at_ns,value_ns,of_median,cause";
-	const char *text_columns = note->cause_count ? cause_columns : plain_columns;
 	const struct stat_insight *insight = note->insight;
-	struct column chosen[COLUMNS_MAX];
+	AUTO_CLEANUP(rows_end) struct stall_rows rows = {0};
 	char sentence[INSIGHT_TEXT];
-	int sentence_width = width > 0 ? width : 100;
-	struct report report = {.out = out, .width = width};
+	int sentence_width = layout->width > 0 ? layout->width : 100;
+	struct report report = {.out = out, .width = layout->width};
 	report_sentence(out, sentence_width, "%s   round %" PRIu32 "%s%s", note->target->url, note->round->number,
 		note->round->label && note->round->label[0] ? ", " : "", note->round->label ? note->round->label : "");
 	tare_stalls_sentence(&insight->stalls, sentence, sizeof(sentence));
@@ -146,29 +157,24 @@ static int print_series(FILE *out, int width, const struct stat_note *note, stru
 	print_causes(out, sentence_width, note);
 	if (insight->list_count == 0)
 		return 0;
-	report.scale = scale_for(insight->list[0].value_ns, note->resolution_ns);
-	report_sentence(out, sentence_width, "times in %s:", report.scale->unit);
-	if (choose(text_columns, &report, chosen, err))
+	if (rows_add(&rows, note, err) ||
+		print_rows(&report, layout, note->cause_count ? cause_columns : plain_columns, &rows, err))
 		return -1;
-	int failed = format_text.begin(&report, err);
-	if (!failed)
-		failed = write_series(&report, &format_text, note, err);
-	if (!failed)
-		failed = format_text.end(&report, err);
-	report_free(&report);
-	if (!failed && insight->stalls.samples > insight->list_count)
+	if (insight->stalls.samples > insight->list_count)
 		report_sentence(out, sentence_width, "and %" PRIu64 " more.", insight->stalls.samples - insight->list_count);
-	return failed ? -1 : 0;
+	return 0;
 }
 
 int stat_view_print_stalls(FILE *out, struct stat_view *view, const struct stat_layout *layout, struct tare_err *err)
 {
-	if (layout->format != &format_text || layout->columns)
+	if (layout->format != &format_text || layout->asked.columns)
 		return print_flat(out, view, layout, err);
+	if (report_sort(stall_columns, stall_column_count, layout->asked.sort, NULL, 0, err))
+		return -1;
 	for (size_t i = 0; i < view->note_count; i++) {
 		if (i)
 			fputc('\n', out);
-		if (print_series(out, layout->width, &view->notes[i], err))
+		if (print_series(out, layout, &view->notes[i], err))
 			return -1;
 	}
 	if (view->remark_count)

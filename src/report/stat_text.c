@@ -29,6 +29,7 @@ struct painter {
 	const struct scale *scale;
 	const struct column *columns;
 	size_t column_count;
+	const char *sort; /* of tables with a line a round or group; NULL: as they come */
 	uint32_t weak, none; /* percentiles shown with these grades */
 	bool not_measured, binned, started;
 };
@@ -153,12 +154,15 @@ static bool is_sweep(const struct tare_row *one, const struct tare_row *other)
 	return fabs(one->rate_asked - other->rate_asked) > 0.005 * one->rate_asked;
 }
 
-static int paint_rounds(struct painter *painter, const char *first_column, const struct tare_row *const *rows,
-	size_t count, struct tare_err *err)
+/* Puts `rows` into the order asked for. */
+static int paint_rounds(struct painter *painter, const char *first_column, const struct tare_row **rows, size_t count,
+	struct tare_err *err)
 {
 	const struct tare_rules *rules = &painter->view->rules;
 	struct choice choice = {.count = 0};
 	bool labelled = false, lossy = false, rates = false;
+	if (report_sort(painter->columns, painter->column_count, painter->sort, (const void **)rows, count, err))
+		return -1;
 	for (size_t i = 0; i < count; i++) {
 		labelled |= rows[i]->label && rows[i]->label[0];
 		lossy |= rows[i]->lost > 0;
@@ -420,16 +424,19 @@ static void paint_legend(const struct painter *painter)
 	report_sentence(painter->out, painter->sentence_width, "%s", line);
 }
 
-int stat_text_print(FILE *out, int width, const struct stat_view *view, const struct tare_row *rows, size_t count,
-	struct tare_err *err)
+int stat_text_print(FILE *out, const struct stat_layout *layout, const struct stat_view *view,
+	const struct tare_row *rows, size_t count, struct tare_err *err)
 {
-	struct painter painter = {.out = out, .width = width, .view = view};
-	painter.sentence_width = width > 0 ? width : SENTENCE_WIDTH;
+	struct painter painter = {.out = out, .width = layout->width, .view = view, .sort = layout->asked.sort};
+	painter.sentence_width = layout->width > 0 ? layout->width : SENTENCE_WIDTH;
 	AUTO_CLEANUP(stat_plan_end) struct stat_plan plan = {0};
 	if (stat_plan_make(&plan, view, rows, count, err))
 		return -1;
 	painter.columns = stat_columns_table(view->columns, &painter.column_count);
 	painter.scale = common_scale(view, &plan);
+	/* a wrong name is wrong also where nothing is there to be sorted */
+	if (report_sort(painter.columns, painter.column_count, painter.sort, NULL, 0, err))
+		return -1;
 	if (paint_plan(&painter, &plan, err))
 		return -1;
 	if (painter.weak || painter.none || painter.not_measured || painter.binned || view->remark_count)

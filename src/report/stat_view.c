@@ -13,7 +13,7 @@
 #include "report/stat_priv.h"
 
 /* Events and sentences beyond these say nothing that the first ones do not. */
-enum { EVENTS_TOLD = 8, CHOSEN_MAX = 96 };
+enum { EVENTS_TOLD = 8 };
 
 bool stat_same_text(const char *one, const char *other)
 {
@@ -226,24 +226,9 @@ void stat_view_remarks(FILE *out, int width, const struct stat_view *view)
 static int print_flat(FILE *out, const struct stat_view *view, const struct stat_layout *layout,
 	const struct tare_row *rows, size_t count, struct tare_err *err)
 {
-	struct column chosen[CHOSEN_MAX];
-	size_t columns;
 	struct report report = {.out = out, .schema = layout->schema ? layout->schema : "tare.stat/1", .width = layout->width};
-	report.columns = stat_columns_table(view->columns, &columns);
-	report.column_count = columns;
-	if (layout->columns) {
-		if (report_choose(
-			    report.columns, columns, layout->columns, chosen, CHOSEN_MAX, &report.column_count, err))
-			return -1;
-		report.columns = chosen;
-	}
-	int failed = layout->format->begin(&report, err);
-	for (size_t i = 0; i < count && !failed; i++)
-		failed = layout->format->row(&report, &rows[i], err);
-	if (!failed)
-		failed = layout->format->end(&report, err);
-	report_free(&report);
-	return failed ? -1 : 0;
+	report.columns = stat_columns_table(view->columns, &report.column_count);
+	return report_table(&report, layout->format, &layout->asked, NULL, rows, count, sizeof(*rows), err);
 }
 
 int stat_view_print(FILE *out, struct stat_view *view, const struct stat_layout *layout, struct tare_err *err)
@@ -252,7 +237,7 @@ int stat_view_print(FILE *out, struct stat_view *view, const struct stat_layout 
 	size_t count;
 	if (tare_stat_rows(view->stat, &rows, &count, err))
 		return -1;
-	if (layout->columns || layout->format != &format_text)
+	if (layout->asked.columns || layout->format != &format_text)
 		return print_flat(out, view, layout, rows, count, err);
-	return stat_text_print(out, layout->width, view, rows, count, err);
+	return stat_text_print(out, layout, view, rows, count, err);
 }

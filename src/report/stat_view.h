@@ -55,7 +55,11 @@ struct stat_layout {
 	const char *schema;  /* of JSON; NULL: "tare.stat/1" */
 	const struct format *format;
 	int width;           /* text: columns of the terminal, 0: any */
-	const char *columns; /* a flat table of these columns in any format; NULL: as it suits */
+	/*
+	 * Columns: a flat table of these in any format. A sort orders flat tables, and in text those with a line a
+	 * round, group or stall.
+	 */
+	struct table_asked asked;
 };
 
 /* Text comes with its sentences; other formats hold rows only, see stat_view_remarks. */

@@ -176,26 +176,25 @@ static int print_json(FILE *out, const struct comparison *comparison, struct tar
 	return 0;
 }
 
-static int print_table(FILE *out, const struct format *format, const struct comparison *comparison, struct tare_err *err)
+int comparison_check(const struct table_asked *asked, struct tare_err *err)
 {
-	struct report report = {.out = out, .schema = "tare.compare/1"};
-	report.columns = verdict_columns_table(&report.column_count);
-	int status = format->begin(&report, err);
-	for (size_t i = 0; status == 0 && i < comparison->count; i++)
-		status = format->row(&report, &comparison->verdicts[i], err);
-	if (status == 0)
-		status = format->end(&report, err);
-	report_free(&report);
-	return status;
+	size_t count;
+	const struct column *columns = verdict_columns_table(&count);
+	return report_check(asked, columns, count, err);
 }
 
-int comparison_print(FILE *out, int width, const struct format *format, const struct comparison *comparison,
-	struct tare_err *err)
+int comparison_print(FILE *out, int width, const struct format *format, const struct table_asked *asked,
+	const struct comparison *comparison, struct tare_err *err)
 {
-	if (format == &format_json)
+	bool flat = asked && asked->columns;
+	if (format == &format_json && !flat)
 		return print_json(out, comparison, err);
-	if (format != &format_text)
-		return print_table(out, format, comparison, err);
-	print_text(out, width, comparison);
-	return 0;
+	if (format == &format_text && !flat) {
+		print_text(out, width, comparison);
+		return 0;
+	}
+	struct report report = {.out = out, .schema = "tare.compare/1", .width = width};
+	report.columns = verdict_columns_table(&report.column_count);
+	return report_table(
+		&report, format, asked, NULL, comparison->verdicts, comparison->count, sizeof *comparison->verdicts, err);
 }

@@ -24,5 +24,8 @@ struct comparison {
 };
 
 void comparison_note(struct comparison *comparison, const char *note);
-int comparison_print(FILE *out, int width, const struct format *format, const struct comparison *comparison,
-	struct tare_err *err) TARE_MUST_USE;
+/* Fails for columns that a comparison does not have. */
+int comparison_check(const struct table_asked *asked, struct tare_err *err) TARE_MUST_USE;
+/* `asked` columns make a flat table of the figures in any format; NULL: as it suits. */
+int comparison_print(FILE *out, int width, const struct format *format, const struct table_asked *asked,
+	const struct comparison *comparison, struct tare_err *err) TARE_MUST_USE;

@@ -123,6 +123,7 @@ static void test_text(void)
 {
 	IS_STR(write_all(&format_text, things, 5, 3, 0),
 		"name              p50       n\n"
+		"                   µs\n"
 		"rtt              4.62   10000\n"
 		"late, \"ours\"  1548.86?      7\n"
 		"none                –       0\n"
@@ -131,19 +132,26 @@ static void test_text(void)
 		"text: one unit, marks beside aligned digits, a mark for each reason");
 	IS_STR(write_all(&format_text, things, 1, 3, 12),
 		"name   p50\n"
+		"        µs\n"
 		"rtt   4.62\n"
-		"(no room for n)\n",
+		"(no room for\n"
+		"  n)\n",
 		"text: columns are left out from the right and named");
 	IS_STR(write_all(&format_text, things, 1, 3, 5),
 		"name   p50\n"
+		"        µs\n"
 		"rtt   4.62\n"
-		"(no room for n)\n",
+		"(no\n"
+		"  room\n"
+		"  for\n"
+		"  n)\n",
 		"text: two columns always stay");
 	IS_STR(write_all(&format_text, things, 0, 2, 0), "name  p50\n", "text: no rows");
 	const struct thing wide[] = {
 		{.name = "日本", .ns = 1000}, {.name = "é", .ns = 2000}, {.name = "abcd", .ns = 1}};
 	IS_STR(write_all(&format_text, wide, 3, 2, 0),
 		"name   p50\n"
+		"        ns\n"
 		"日本  1000\n"
 		"é     2000\n"
 		"abcd     1\n",
@@ -151,9 +159,48 @@ static void test_text(void)
 	const struct thing mixed[] = {{.name = "own", .ns = 4620}, {.name = "ping", .ns = 5000, .resolution_ns = 1000}};
 	IS_STR(write_all(&format_text, mixed, 2, 2, 0),
 		"name   p50\n"
+		"        µs\n"
 		"own   4.62\n"
 		"ping     5\n",
 		"text: no digit below the source's resolution");
+}
+
+static const char *write_table(const struct table_asked *asked, const struct thing *list, size_t count, struct tare_err *err)
+{
+	size_t bytes;
+	free(written);
+	FILE *out = open_memstream(&written, &bytes);
+	struct report report = {.out = out, .columns = columns, .column_count = COLUMNS};
+	int failed = report_table(&report, &format_text, asked, "name,p50_ns", list, count, sizeof(*list), err);
+	fclose(out);
+	return failed ? "failed" : written;
+}
+
+static void test_table(void)
+{
+	const struct thing list[] = {{.name = "b", .ns = 2000, .count = 1},
+		{.name = "too few", .state = CELL_TOO_FEW, .count = 9},
+		{.name = "a", .ns = 1000, .count = 1},
+		{.name = "lost", .state = CELL_LOST, .count = 1},
+		{.name = "c", .ns = 2000, .count = 0}};
+	struct tare_err err = {0};
+	IS_STR(write_table(NULL, list, 5, &err),
+		"name      p50\n           µs\nb        2.00\ntoo few     –\na        1.00\nlost     lost\nc        2.00\n",
+		"table: the usual columns, rows as they come");
+	struct table_asked rising = {.sort = "p50_ns"}, falling = {.sort = "-p50_ns", .columns = "name"};
+	IS_STR(write_table(&rising, list, 5, &err),
+		"name      p50\n           µs\na        1.00\nb        2.00\nc        2.00\nlost     lost\ntoo few     –\n",
+		"sorted: equal rows keep their order, lost is largest, what has no value comes last");
+	IS_STR(write_table(&falling, list, 5, &err), "name\nlost\nb\nc\na\ntoo few\n",
+		"falling, by a column that is not shown: what has no value still comes last");
+	struct table_asked by_text = {.sort = "-name", .columns = "name"}, unknown = {.sort = "p5_ns"},
+			   no_column = {.columns = "nam"};
+	IS_STR(write_table(&by_text, list, 5, &err), "name\ntoo few\nlost\nc\nb\na\n", "text is sorted too");
+	IS_STR(write_table(&unknown, list, 0, &err), "failed", "an unknown column to sort by is refused without rows too");
+	IS_STR(err.text, "unknown column 'p5_ns', nearest is 'p50_ns'", "with the nearest name");
+	IS_STR(write_table(&no_column, list, 5, &err), "failed", "and so is an unknown column to show");
+	OK(report_check(&rising, columns, COLUMNS, &err) == 0, "a check passes what the table would");
+	OK(report_check(&unknown, columns, COLUMNS, &err) != 0, "and refuses what it would not");
 }
 
 static void test_csv(void)
@@ -308,6 +355,7 @@ int main(void)
 {
 	test_scale();
 	test_text();
+	test_table();
 	test_csv();
 	test_json();
 	test_extremes();

@@ -88,7 +88,7 @@ static void add(struct stat_view *view, const char *file)
 
 static const char *print(struct stat_view *view, const struct format *format, int width, const char *columns)
 {
-	const struct stat_layout layout = {.format = format, .width = width, .columns = columns};
+	const struct stat_layout layout = {.format = format, .width = width, .asked.columns = columns};
 	struct tare_err err = {0};
 	size_t bytes;
 	free(written);
