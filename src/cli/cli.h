@@ -56,6 +56,7 @@ const char *cli_version(void);
 extern const struct command command_run;
 extern const struct command command_echo;
 extern const struct command command_stat;
+extern const struct command command_plot;
 extern const struct command command_export;
 extern const struct command command_import;
 extern const struct command command_lab;

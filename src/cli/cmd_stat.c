@@ -13,13 +13,15 @@
 #include "cli/capture_options.h"
 #include "cli/cli.h"
 #include "cli/log_options.h"
+#include "cli/plotting.h"
 #include "cli/source.h"
 #include "cli/table_options.h"
 #include "report/budget_view.h"
 
 struct stat_config {
 	const char *spans, *percentiles, *label;
-	bool all_spans, lenient, json, csv, ci, all, stalls, budget, pager;
+	bool all_spans, lenient, json, csv, ci, all, stalls, budget, pager, plot;
+	int style;
 	struct table_asked table;
 	int over, group_by;
 	uint64_t warmup, round;
@@ -87,6 +89,11 @@ static const struct option stat_options[] = {
 		.type = OPTION_FLAG,
 		.help = "how much of response each part is, around its percentiles and of the ten slowest",
 		.offset = OPTION_AT(struct stat_config, budget)},
+	{.name = "plot",
+		.type = OPTION_FLAG,
+		.help = "plots under the figures: over time, percentiles, and rounds where there are several",
+		.offset = OPTION_AT(struct stat_config, plot)},
+	PLOT_STYLE_OPTION(struct stat_config),
 	{.name = "group-by",
 		.letter = 'g',
 		.type = OPTION_CHOICE,
@@ -267,35 +274,54 @@ static int budget_open(
 	return budget_view_open(&chosen, ret_budget, err);
 }
 
-static int add_budget(
-	struct budget_view *budget, struct source *source, const char *path, size_t *added, struct tare_err *err)
+/* What a run of stat gathers. */
+struct gathering {
+	struct stat_view *view;
+	struct budget_view *budget; /* NULL: not asked for, and so the next */
+	struct plots *plots;
+	bool many_files;
+	int64_t warmup; /* -1: as recorded */
+	size_t added;
+};
+
+static void gathering_end(const struct gathering *gathering)
 {
-	const struct tare_record *record;
-	int found;
-	while ((found = source_next(source, &record, err)) > 0) {
-		if (budget_view_add(budget, path, record, err))
-			return tare_err_prefix(err, "%s", path);
-		++*added;
-	}
-	return found < 0 ? -1 : 0;
+	plots_free(gathering->plots);
+	budget_view_free(gathering->budget);
+	stat_view_free(gathering->view);
 }
 
-static int add_source(
-	struct stat_view *view, struct source *source, const char *path, size_t *added, struct tare_err *err)
+static int add_budget(struct gathering *gathering, struct source *source, const char *path, struct tare_err *err)
 {
 	const struct tare_record *record;
 	int found;
 	while ((found = source_next(source, &record, err)) > 0) {
-		const struct tare_cause *causes = NULL;
-		size_t count = 0;
+		if (budget_view_add(gathering->budget, path, record, err))
+			return tare_err_prefix(err, "%s", path);
+		gathering->added++;
+	}
+	return found < 0 ? -1 : source_tell(source, gathering->view, err);
+}
+
+static int add_source(struct gathering *gathering, struct source *source, const char *path, struct tare_err *err)
+{
+	struct stat_view *view = gathering->view;
+	const struct tare_record *record;
+	int found;
+	while ((found = source_next(source, &record, err)) > 0) {
+		struct plotting_input plot = {
+			.file = path, .many_files = gathering->many_files, .record = record, .warmup = gathering->warmup};
 		bool first = record->target->position == 0;
 		if (stat_view_add(view, path, record, err))
 			return -1;
-		if (source_causes(source, record, &causes, &count, err))
+		if (source_causes(source, record, &plot.causes, &plot.cause_count, err))
 			return -1;
-		if (count && first && stat_view_causes(view, path, record->round, causes, count, err))
+		if (plot.cause_count && first &&
+			stat_view_causes(view, path, record->round, plot.causes, plot.cause_count, err))
 			return -1;
-		++*added;
+		if (gathering->plots && plotting_add(gathering->plots, view, &plot, err))
+			return -1;
+		gathering->added++;
 	}
 	return found < 0 ? -1 : source_tell(source, view, err);
 }
@@ -312,6 +338,22 @@ static void open_sources_end(const struct open_sources *sources)
 	free(sources->source);
 }
 
+static int print(struct cli *cli, const struct stat_config *config, struct gathering *gathering,
+	const struct stat_layout *layout, struct tare_err *err)
+{
+	const unsigned kinds = 1u << TERMINAL_PLOT_TIME | 1u << TERMINAL_PLOT_CDF | 1u << TERMINAL_PLOT_ROUNDS;
+	if (gathering->budget    ? budget_view_print(cli->out, gathering->budget, layout, err)
+		: config->stalls ? stat_view_print_stalls(cli->out, gathering->view, layout, err)
+				 : stat_view_print(cli->out, gathering->view, layout, err))
+		return -1;
+	if (gathering->budget || layout->format != &format_text || layout->asked.columns)
+		stat_view_remarks(cli->note, 0, gathering->view);
+	if (!gathering->plots || !gathering->added)
+		return 0;
+	fputc('\n', cli->out);
+	return plotting_draw(cli, gathering->plots, kinds, (enum plot_style)config->style, err);
+}
+
 static int stat_files(struct cli *cli, const struct stat_config *config, int count, char **paths,
 	const struct stat_layout *layout, struct tare_err *err)
 {
@@ -323,44 +365,37 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 		.label = config->label,
 		.round = config->round,
 		.capture = config->capture};
-	/* Rows point into their sources, which therefore stay open until the end. */
+	/* Rows and plots point into their sources, which therefore stay open until the end. */
 	AUTO_CLEANUP(open_sources_end) struct open_sources sources = {0};
-	AUTO_CLEANUP(stat_view_end) struct stat_view *view = NULL;
-	AUTO_CLEANUP(budget_view_end) struct budget_view *budget = NULL;
+	AUTO_CLEANUP(gathering_end) struct gathering gathering = {.many_files = count > 1, .warmup = -1};
 	struct tare_rules rules;
 	uint32_t spans = 0;
-	size_t added = 0;
 
 	sources.source = calloc((size_t)count, sizeof(*sources.source));
 	if (!sources.source)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	if (rules_of(cli, config, &rules, err) || spans_of(config, &spans, err) ||
-		stat_view_open(&rules, spans, &view, err))
+		stat_view_open(&rules, spans, &gathering.view, err) ||
+		(config->budget && budget_open(cli, &rules, &gathering.budget, err)) ||
+		(config->plot && plots_open(&gathering.plots, err)))
 		return -1;
-	if (config->budget && budget_open(cli, &rules, &budget, err))
-		return -1;
+	if (option_given(cli->options, "warmup"))
+		gathering.warmup = rules.warmup;
 	if (config->stalls)
-		stat_view_list_stalls(view);
+		stat_view_list_stalls(gathering.view);
 	for (int i = 0; i < count; i++) {
 		if (source_open(paths[i], &source_rules, &sources.source[i], err))
 			return -1;
 		sources.count = i + 1;
-		if (budget ? add_budget(budget, sources.source[i], paths[i], &added, err) ||
-				    source_tell(sources.source[i], view, err)
-			   : add_source(view, sources.source[i], paths[i], &added, err))
+		if (gathering.budget ? add_budget(&gathering, sources.source[i], paths[i], err)
+				     : add_source(&gathering, sources.source[i], paths[i], err))
 			return -1;
 	}
-	if (!added && (config->label || config->round))
+	if (!gathering.added && (config->label || config->round))
 		return tare_fail(err, TARE_E_USAGE, "no round %s%s%s",
 			config->label ? "with the label '" : "has this number", config->label ? config->label : "",
 			config->label ? "'" : "");
-	if (budget           ? budget_view_print(cli->out, budget, layout, err)
-		: config->stalls ? stat_view_print_stalls(cli->out, view, layout, err)
-				 : stat_view_print(cli->out, view, layout, err))
-		return -1;
-	if (budget || layout->format != &format_text || layout->asked.columns)
-		stat_view_remarks(cli->note, 0, view);
-	return 0;
+	return print(cli, config, &gathering, layout, err);
 }
 
 static int stat_run(struct cli *cli, void *configuration, int operand_count, char **operands, struct tare_err *err)
@@ -374,6 +409,8 @@ static int stat_run(struct cli *cli, void *configuration, int operand_count, cha
 		return tare_fail(err, TARE_E_USAGE, "--stalls and --budget exclude each other");
 	if (config->json && config->csv)
 		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
+	if (config->plot && (config->json || config->csv || config->budget))
+		return tare_fail(err, TARE_E_USAGE, "--plot goes with text, and not with --budget");
 	if (config->json)
 		layout.format = &format_json;
 	else if (config->csv)

@@ -27,6 +27,7 @@ static const struct command *const commands[] = {
 	&command_run,
 	&command_echo,
 	&command_stat,
+	&command_plot,
 	&command_export,
 	&command_import,
 	&command_abba,
