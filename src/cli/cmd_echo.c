@@ -20,7 +20,7 @@ struct echo_options {
 	struct option_cpus cpus;
 	bool spin, strict, light, stateful, json, why, why_softirq;
 	uint64_t fifo_priority;
-	const char *allow;
+	const char *allow, *key_file;
 	int64_t limit_interval_ns;
 	const char *inject;
 };
@@ -54,6 +54,11 @@ static const struct option echo_options[] = {
 		.type = OPTION_FLAG,
 		.help = "stamp: answer nothing under 44 octets: the default, overrules --light",
 		.offset = OPTION_AT(struct echo_options, strict)},
+	{.name = "key-file",
+		.type = OPTION_TEXT,
+		.metavar = "FILE",
+		.help = "stamp: answer authenticated requests with this key only; the file must be ours, mode 0600",
+		.offset = OPTION_AT(struct echo_options, key_file)},
 	{.name = "allow",
 		.type = OPTION_TEXT,
 		.metavar = "LIST",
@@ -98,8 +103,8 @@ static void print_places(struct cli *cli, const struct echo *echo)
 		char cpu[32] = "any CPU";
 		if (place.cpu >= 0)
 			snprintf(cpu, sizeof cpu, "CPU %d", place.cpu);
-		fprintf(cli->note, "listening on %s, %s, %s%s%s\n", place.listener, cpu,
-			place.spinning ? "spinning" : "blocking",
+		fprintf(cli->note, "listening on %s, %s, %s%s%s%s\n", place.listener, cpu,
+			place.spinning ? "spinning" : "blocking", place.authenticated ? ", authenticated" : "",
 			place.without_kernel_stamps ? ", without the kernel's receive stamps" : "",
 			place.unwatched ? ", explaining late replies" : "");
 		if (place.unwatched && place.unwatched[0])
@@ -152,6 +157,7 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 		.fifo_priority = (int)options->fifo_priority,
 		.stateful = options->stateful,
 		.light = options->light && !options->strict,
+		.key_file = options->key_file,
 		.allow = options->allow,
 		.limit_interval_ns = options->limit_interval_ns,
 		.why = options->why,

@@ -108,6 +108,7 @@ struct session_config run_options_session(const struct run_options *config, char
 			.insecure = config->insecure,
 			.ca_path = config->ca,
 			.status = (unsigned)config->expect_status},
+		.key_file = config->key_file,
 		.stamps = (enum probe_stamps)config->stamps,
 		.on_late = (enum probe_late)config->on_late,
 		.cpu = config->cpus.count ? config->cpus.cpu[0] : -1,

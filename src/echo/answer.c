@@ -37,11 +37,26 @@ enum answer_verdict answer_source(
 	return ANSWER_REPLY;
 }
 
+enum answer_verdict answer_check(const struct answer_rules *rules, const uint8_t *packet, size_t bytes)
+{
+	switch (stamp_request_check(packet, bytes, rules->key, rules->light)) {
+	case STAMP_REFLECT:
+		return ANSWER_REPLY;
+	case STAMP_UNSEALED:
+		return ANSWER_UNSEALED;
+	case STAMP_FORGED:
+		return ANSWER_FORGED;
+	default:
+		return ANSWER_TOO_SHORT;
+	}
+}
+
 enum answer_verdict answer_stamp(const struct answer_rules *rules, const struct answer_arrival *in, uint8_t *packet,
 	size_t bytes, size_t room, struct stamp_made *ret_made)
 {
 	clock_real t2 = in->kernel_rx.ns ? in->kernel_rx : in->user_rx;
 	struct stamp_arrival arrival = {
+		.key = rules->key,
 		.light = rules->light,
 		.own_sequence = in->own_sequence,
 		.ttl = (uint8_t)(in->ttl < 0 ? 255 : in->ttl),

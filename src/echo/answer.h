@@ -5,13 +5,14 @@
 #include "echo/source.h"
 #include "wire/stamp.h"
 
-enum answer_verdict { ANSWER_REPLY, ANSWER_TOO_SHORT, ANSWER_REFUSED, ANSWER_LIMITED };
+enum answer_verdict { ANSWER_REPLY, ANSWER_TOO_SHORT, ANSWER_REFUSED, ANSWER_LIMITED, ANSWER_UNSEALED, ANSWER_FORGED };
 
 /* Shared by all threads, never changed while they run. */
 struct answer_rules {
 	struct source_ports refused_ports;
 	struct source_allow allow;
 	bool light;
+	const struct stamp_key *key; /* NULL: STAMP without authentication */
 };
 
 /* `limit` may be NULL: none. */
@@ -25,7 +26,9 @@ struct answer_arrival {
 	uint16_t error_estimate;
 	const uint32_t *own_sequence;  /* NULL: stateless */
 };
-/* Makes the reply in place; `room` is at least 44. T3 is left to stamp_reflect_sent. */
+/* Whether a STAMP request is one to answer, before anything is remembered of it. */
+enum answer_verdict answer_check(const struct answer_rules *rules, const uint8_t *packet, size_t bytes);
+/* Makes the reply in place, for one that answer_check has passed; `room` is at least 44. T3 is left to stamp_reflect_sent. */
 enum answer_verdict answer_stamp(const struct answer_rules *rules, const struct answer_arrival *in, uint8_t *packet,
 	size_t bytes, size_t room, struct stamp_made *ret_made);
 /* Of this host's clock now, from adjtimex: synchronised or not, and the kernel's bound of its error. */

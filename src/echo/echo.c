@@ -43,6 +43,7 @@ struct worker {
 struct echo {
 	struct arena *arena;
 	struct answer_rules *rules;
+	struct stamp_key *key;      /* NULL: none */
 	struct inject_plan *inject; /* NULL: none */
 	struct listener *listeners;
 	struct worker *workers;
@@ -123,7 +124,7 @@ static void *work(void *argument)
 /* Every port of ours is one behind which a reflector sits. */
 static int open_listeners(struct echo *echo, const struct echo_config *config, struct tare_err *err)
 {
-	bool stamps = false;
+	bool stamps = false, sealable = false;
 	for (size_t i = 0; i < config->url_count; i++) {
 		struct listener *listener = &echo->listeners[i];
 		echo->listener_count = i + 1;
@@ -134,8 +135,11 @@ static int open_listeners(struct echo *echo, const struct echo_config *config, s
 				"--inject: the replies of %s cannot say that faults are injected; take stamp://",
 				listener->url);
 		source_port_refuse(&echo->rules->refused_ports, listener->port);
+		sealable |= listener->kind == LISTENER_STAMP;
 		stamps |= listener->kernel_stamps;
 	}
+	if (echo->key && !sealable)
+		return tare_fail(err, TARE_E_USAGE, "--key-file is for stamp:// listeners, and there is none");
 	if (stamps)
 		echo->keeper_fd = net_keeper_open();
 	return 0;
@@ -210,6 +214,9 @@ static int fill(struct echo *echo, const struct echo_config *config, struct tare
 		return tare_fail(err, TARE_E_SYSTEM, "no memory for %zu listeners", listeners);
 	echo->worker_count = workers;
 	echo->rules->light = config->light;
+	if (config->key_file && stamp_key_load(config->key_file, &echo->key, err) < 0)
+		return tare_err_prefix(err, "--key-file");
+	echo->rules->key = echo->key;
 	source_ports_usual(&echo->rules->refused_ports);
 	if (config->allow && source_allow_parse(config->allow, &echo->rules->allow, err) < 0)
 		return -1;
@@ -231,6 +238,9 @@ int echo_open(const struct echo_config *config, struct echo **ret_echo, struct t
 		return tare_fail(err, TARE_E_USAGE, "nothing to listen on; name one as udp://127.0.0.1:7000");
 	if (config->url_count > LISTENERS_MAX)
 		return tare_fail(err, TARE_E_USAGE, "more than %d listeners", LISTENERS_MAX);
+	if (config->key_file && config->light)
+		return tare_fail(err, TARE_E_USAGE,
+			"--key-file and --light exclude each other: TWAMP-light requests are not authenticated");
 	struct echo *echo = calloc(1, sizeof *echo);
 	if (!echo)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
@@ -300,6 +310,7 @@ void echo_free(struct echo *echo)
 	if (echo->keeper_fd >= 0)
 		close(echo->keeper_fd);
 	arena_free(echo->arena);
+	stamp_key_free(echo->key);
 	free(echo);
 }
 
@@ -316,6 +327,7 @@ struct echo_place echo_place(const struct echo *echo, size_t listener)
 		.listener = echo->listeners[listener].url,
 		.cpu = worker->cpu,
 		.spinning = echo->spin,
+		.authenticated = echo->key && echo->listeners[listener].kind == LISTENER_STAMP,
 		.without_kernel_stamps = echo->listeners[listener].kind == LISTENER_STAMP &&
 			!echo->listeners[listener].kernel_stamps,
 	};
@@ -332,6 +344,9 @@ struct echo_counts echo_counts(const struct echo *echo, size_t listener)
 		.refused = count_read(&from->refused),
 		.limited = count_read(&from->limited),
 		.send_errors = count_read(&from->send_errors),
+		.unauthenticated = count_read(&from->unauthenticated),
+		.wrong_hmac = count_read(&from->wrong_hmac),
+		.wrong_tlvs = count_read(&from->wrong_tlvs),
 		.foreign = count_read(&from->foreign),
 		.overrun = listener_overrun(from),
 	};

@@ -30,6 +30,7 @@ struct echo_config {
 	int fifo_priority;      /* 0: none */
 	bool stateful;          /* stamp: count replies per session instead of copying the sender's sequence */
 	bool light;             /* stamp: answer 14 to 43 octets (TWAMP-light) with 44 */
+	const char *key_file;   /* stamp: authenticated mode, and nothing else is answered (base/secret.h); NULL: no key */
 	const char *allow;      /* "10.0.0.0/8,fd00::/8": answer these sources only; NULL: all */
 	/*
 	 * Least time between requests of one source, 0: no limit. A tenth of a second's
@@ -51,6 +52,9 @@ struct echo_counts {
 	uint64_t refused;     /* source not allowed, or its port one that reflects */
 	uint64_t limited;     /* source above its rate */
 	uint64_t send_errors; /* the kernel did not take the reply */
+	uint64_t unauthenticated; /* stamp with a key: dropped, no authenticated request */
+	uint64_t wrong_hmac;  /* dropped, the HMAC is not of our key */
+	uint64_t wrong_tlvs;  /* answered without their TLVs, whose HMAC is not */
 	uint64_t foreign;     /* stamp: answered without our TLV: the sender is no tare */
 	uint64_t overrun;     /* lost before we saw them: the socket's buffer was full */
 };
@@ -62,6 +66,7 @@ struct echo_place {
 	int cpu;              /* -1: not pinned */
 	bool spinning;
 	const char *unwatched;      /* what a thread that explains itself does not see; "": nothing, NULL: it does not explain */
+	bool authenticated;         /* a stamp:// that answers with a key only */
 	bool without_kernel_stamps; /* a stamp:// that cannot tell the kernel's receive time */
 };
 

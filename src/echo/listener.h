@@ -31,6 +31,7 @@ struct listener {
 	struct stream *stream;  /* of tcp://, stream.h */
 	/* counts on a cache line of their own */
 	_Alignas(64) listener_count requests, replies, too_short, refused, limited, send_errors, foreign;
+	listener_count unauthenticated, wrong_hmac, wrong_tlvs;
 };
 
 /* Resolves, opens, binds and prepares the socket. Call listener_close also after failure. */

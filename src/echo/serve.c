@@ -34,6 +34,12 @@ static bool counted(struct listener *listener, enum answer_verdict verdict)
 	case ANSWER_LIMITED:
 		count_one(&listener->limited);
 		break;
+	case ANSWER_UNSEALED:
+		count_one(&listener->unauthenticated);
+		break;
+	case ANSWER_FORGED:
+		count_one(&listener->wrong_hmac);
+		break;
 	}
 	return false;
 }
@@ -107,6 +113,9 @@ static enum answer_verdict reflect(struct server *server, const struct listener 
 	size_t got, struct stamp_made *ret_made)
 {
 	struct net_arrival seen;
+	enum answer_verdict verdict = answer_check(server->rules, server->packet, got);
+	if (verdict != ANSWER_REPLY)
+		return verdict;
 	net_arrival_of(message, &seen);
 	struct answer_arrival arrival = {
 		.kernel_rx = seen.kernel_rx,
@@ -117,7 +126,8 @@ static enum answer_verdict reflect(struct server *server, const struct listener 
 	};
 	uint32_t own_sequence;
 	if (server->flows) {
-		struct flow_key key = flow_key_of(message->msg_name, listener->port, stamp_request_ssid(server->packet, got));
+		struct flow_key key = flow_key_of(message->msg_name, listener->port,
+			stamp_request_ssid(server->packet, got, server->rules->key));
 		own_sequence = flows_count(server->flows, &key, user_rx.ns);
 		arrival.own_sequence = &own_sequence;
 	}
@@ -154,6 +164,8 @@ static void send_stamp(
 		account_sent(server->account);
 	if (made->peer_at == 0)
 		count_one(&listener->foreign);
+	if (made->tlvs_forged)
+		count_one(&listener->wrong_tlvs);
 	renew_estimate(server, now);
 }
 

@@ -43,6 +43,7 @@ struct probe_kind {
 	size_t least_bytes;    /* smallest payload that holds number and cookie */
 	size_t usual_bytes;    /* payload unless asked otherwise */
 	size_t most_bytes;
+	size_t key_bytes;      /* that a key adds to the least and the usual; 0: the kind knows no keys */
 	bool has_path;         /* takes what stands behind host and port in its URL */
 	enum probe_exchanges exchanges;
 	bool alone;            /* what it works with may block or allocate: a thread of its own, and its own loop */
@@ -94,6 +95,7 @@ struct probe_request {
 	uint64_t seed;         /* of cookie and identifiers */
 	const struct probe_exchange *exchange; /* NULL: the kind's own requests, any answer */
 	const struct probe_http *http;
+	const struct stamp_key *key; /* borrowed; NULL: unauthenticated */
 	int64_t timeout_ns;
 };
 

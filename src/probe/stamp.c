@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Kind stamp: an unauthenticated STAMP sender (RFC 8762). Replies that bring our
- * TLVs back are matched on the 64-bit number in the padding; other reflectors on
- * the sender's sequence and time, which both must be ours.
+ * Kind stamp: a STAMP sender (RFC 8762), authenticated where there is a key. Replies
+ * that bring our TLVs back are matched on the 64-bit number in the padding; other
+ * reflectors on the sender's sequence and time, which both must be ours. With a key a
+ * reply without the right HMAC is nobody's: dropped, and counted apart from foreign ones.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,16 @@
 /* What we claim of our own clock: not known to be synchronised, right within 1 s. */
 #define STAMP_CLAIMED_ERROR_NS ((int64_t)1000000000)
 
+struct stamp_sender {
+	struct stamp_asking asking;
+	struct stamp_seen seen;
+};
+
+static struct stamp_sender *sender_of(const struct datagram *d)
+{
+	return d->own;
+}
+
 static uint64_t t1_of(const struct datagram *d, clock_mono user_tx)
 {
 	return stamp_ntp_of_real(user_tx.ns + d->target->real_offset_ns);
@@ -21,15 +32,13 @@ static uint64_t t1_of(const struct datagram *d, clock_mono user_tx)
 
 static void stamp_prepare(struct datagram *d, uint8_t *packet, uint64_t number)
 {
-	/* everything is written together with the time */
-	(void)d;
-	(void)packet;
-	(void)number;
+	stamp_request_number(packet, &sender_of(d)->asking, number);
 }
 
 static void stamp_stamp(struct datagram *d, uint8_t *packet, uint64_t number, clock_mono user_tx)
 {
-	stamp_request_number(packet, number, t1_of(d, user_tx));
+	(void)number;
+	stamp_request_time(packet, &sender_of(d)->asking, t1_of(d, user_tx));
 }
 
 /* The number of a reply without our padding: sequence and T1 must both be what we sent. */
@@ -76,8 +85,11 @@ static void peer_of_base(const struct datagram *d, const struct stamp_reply *see
 
 static bool stamp_read(struct datagram *d, const uint8_t *message, size_t bytes, struct probe_reply *reply)
 {
+	struct stamp_sender *sender = sender_of(d);
 	struct stamp_reply seen;
-	if (!stamp_reply_read(message, bytes, d->cookie, &seen))
+	enum stamp_read read = stamp_reply_read(message, bytes, &sender->asking, &seen);
+	sender->seen.forged += read == STAMP_READ_FORGED;
+	if (read != STAMP_READ_REPLY)
 		return false;
 	if (seen.has_number)
 		reply->number = seen.number;
@@ -87,7 +99,7 @@ static bool stamp_read(struct datagram *d, const uint8_t *message, size_t bytes,
 		peer_of_tlv(&seen.peer, reply);
 	else
 		peer_of_base(d, &seen, reply);
-	stamp_seen_take(d->own, &(struct stamp_reply_seen){&seen, reply->number, d->packet_bytes, bytes});
+	stamp_seen_take(&sender->seen, &(struct stamp_reply_seen){&seen, reply->number, d->packet_bytes, bytes});
 	reply->reason = seen.reason_at ? message + seen.reason_at : NULL;
 	return true;
 }
@@ -95,11 +107,7 @@ static bool stamp_read(struct datagram *d, const uint8_t *message, size_t bytes,
 /* A refused request is the one we sent, so that it reads as its own "reply" only in the padding. */
 static bool stamp_read_refused(struct datagram *d, const uint8_t *packet, size_t bytes, uint64_t *ret_number)
 {
-	struct stamp_reply seen;
-	if (!stamp_reply_read(packet, bytes, d->cookie, &seen) || !seen.has_number)
-		return false;
-	*ret_number = seen.number;
-	return true;
+	return stamp_request_read(packet, bytes, &sender_of(d)->asking, ret_number);
 }
 
 static const struct datagram_format stamp_format = {
@@ -107,12 +115,13 @@ static const struct datagram_format stamp_format = {
 
 static void stamp_begin(struct probe_target *target)
 {
-	memset(datagram_of(target)->own, 0, sizeof(struct stamp_seen));
+	struct stamp_sender *sender = sender_of(datagram_of(target));
+	sender->seen = (struct stamp_seen){.sealed = sender->asking.key != NULL};
 }
 
 static void stamp_tell(struct probe_target *target, char *buffer, size_t room)
 {
-	stamp_seen_tell(datagram_of(target)->own, target->samples, buffer, room);
+	stamp_seen_tell(&sender_of(datagram_of(target))->seen, target->samples, buffer, room);
 }
 
 static int stamp_open(struct probe_target *target, struct tare_err *err)
@@ -120,21 +129,28 @@ static int stamp_open(struct probe_target *target, struct tare_err *err)
 	if (datagram_open(target, SOCK_DGRAM, 0, target->request.payload_bytes, &stamp_format, err) < 0)
 		return -1;
 	struct datagram *d = datagram_of(target);
-	d->own = calloc(1, sizeof(struct stamp_seen));
-	if (!d->own)
+	struct stamp_sender *sender = d->own = calloc(1, sizeof *sender);
+	if (!sender)
 		return tare_fail(err, TARE_E_SYSTEM, "no memory for what is seen of %s", target->request.address.text);
-	uint16_t ssid = (uint16_t)(d->id | 1), estimate = stamp_error_estimate(false, STAMP_CLAIMED_ERROR_NS);
+	sender->asking = (struct stamp_asking){
+		.bytes = d->packet_bytes,
+		.key = target->request.key,
+		.cookie = d->cookie,
+		.ssid = (uint16_t)(d->id | 1),
+		.error_estimate = stamp_error_estimate(false, STAMP_CLAIMED_ERROR_NS),
+	};
 	for (unsigned i = 0; i < PROBE_BATCH_MAX; i++)
-		stamp_request_fill(datagram_packet(d, i), d->packet_bytes, d->cookie, ssid, estimate);
+		stamp_request_fill(datagram_packet(d, i), &sender->asking);
 	return 0;
 }
 
 const struct probe_kind probe_stamp = {
 	.scheme = "stamp",
-	.summary = "STAMP (RFC 8762), with the peer's own stamps where it is tare echo",
+	.summary = "STAMP (RFC 8762, 8972), with the peer's own stamps where it is tare echo",
 	.default_port = 862,
 	.least_bytes = STAMP_REQUEST_MIN_BYTES,
-	.usual_bytes = STAMP_REQUEST_REASON_BYTES,
+	.usual_bytes = STAMP_REQUEST_FULL_BYTES,
+	.key_bytes = STAMP_SEALED_MORE_BYTES,
 	.most_bytes = 65507,
 	.open = stamp_open,
 	.send = datagram_send,

@@ -12,6 +12,7 @@ void stamp_seen_take(struct stamp_seen *seen, const struct stamp_reply_seen *one
 {
 	const struct stamp_reply *reply = one->reply;
 	seen->replies++;
+	seen->tlvs_forged += reply->tlvs_forged;
 	seen->ssid += reply->ssid != 0;
 	seen->padding += reply->has_number;
 	seen->tare += reply->has_peer;
@@ -94,14 +95,30 @@ static void tell_losses(const struct stamp_seen *seen, const struct raw_sample *
 		text_add(text, "; on which way the others were lost cannot be told");
 }
 
+static void tell_forged(const struct stamp_seen *seen, struct text *text)
+{
+	if (seen->forged)
+		text_add(text,
+			"%s%llu repl%s without the right HMAC %s dropped: the reflector has another key, or none, or they "
+			"are not its own",
+			seen->replies ? "; " : "", (unsigned long long)seen->forged, seen->forged == 1 ? "y" : "ies",
+			seen->forged == 1 ? "was" : "were");
+}
+
 void stamp_seen_tell(const struct stamp_seen *seen, const struct raw_sample *samples, char *buffer, size_t room)
 {
 	struct text text = {.bytes = buffer, .room = room};
 	uint64_t n = seen->replies;
 	buffer[0] = '\0';
-	if (n == 0)
+	if (n == 0) {
+		tell_forged(seen, &text);
+		if (seen->sealed && !seen->forged)
+			text_add(&text, "no reply: a reflector drops what is made with another key, and counts it as wrong HMAC");
 		return;
+	}
 	text_add(&text, "the reflector is %s", seen->tare == n ? "tare" : seen->tare ? "tare at times" : "not tare");
+	if (seen->sealed)
+		text_add(&text, ", authenticated");
 	trait(&text, seen->ssid, n, "session id returned (RFC 8972)",
 		"session id not returned (RFC 8762 or TWAMP light)");
 	trait(&text, seen->padding, n, "padding returned", "padding not returned");
@@ -112,5 +129,9 @@ void stamp_seen_tell(const struct stamp_seen *seen, const struct raw_sample *sam
 		text_add(&text, ", receive and send time equal: no residence can be told");
 	trait(&text, n - seen->ttl_zero, n, "hop limit told", "hop limit not told");
 	tell_clock(&text, seen->error_estimate);
+	if (seen->tlvs_forged)
+		text_add(&text, ", TLVs without the right HMAC and not used in %llu of %llu replies",
+			(unsigned long long)seen->tlvs_forged, (unsigned long long)n);
 	tell_losses(seen, samples, &text);
+	tell_forged(seen, &text);
 }

@@ -9,6 +9,9 @@
 #include "wire/stamp.h"
 
 struct stamp_seen {
+	bool sealed;                  /* with a key: set before the first reply */
+	uint64_t forged;              /* dropped for their HMAC; not among the replies */
+	uint64_t tlvs_forged;         /* replies whose TLVs were not used for theirs */
 	uint64_t replies, ssid, padding, tare, same_times, same_sequence, same_length, ttl_zero;
 	uint16_t error_estimate;      /* of the last reply */
 	/* the replies to our earliest and our latest request so far: their number and the peer's own */

@@ -29,17 +29,17 @@ int session_payload(const struct session *session, size_t i, uint32_t *ret_bytes
 	const struct session_config *config = &session->config;
 	const struct probe_kind *kind = session->kinds[i];
 	const struct probe_exchange *exchange = exchange_for(session, kind);
-	size_t bytes = config->payload_bytes;
+	size_t bytes = config->payload_bytes, more = session->key ? kind->key_bytes : 0;
 	if (exchange && kind->exchanges == PROBE_EXCHANGES_TEXT)
 		bytes = exchange->send_bytes;
 	else if (kind->most_bytes == 0)
 		bytes = 0;
 	else if (!bytes)
-		bytes = kind->usual_bytes;
-	else if (bytes < kind->least_bytes || bytes > kind->most_bytes)
-		return tare_fail(err, TARE_E_USAGE, "--size%s %zu: %s:// takes %zu to %zu bytes",
-			session->asked.payload_bytes == bytes ? "" : "s", bytes, kind->scheme, kind->least_bytes,
-			kind->most_bytes);
+		bytes = kind->usual_bytes + more;
+	else if (bytes < kind->least_bytes + more || bytes > kind->most_bytes)
+		return tare_fail(err, TARE_E_USAGE, "--size%s %zu: %s:// takes %zu to %zu bytes%s",
+			session->asked.payload_bytes == bytes ? "" : "s", bytes, kind->scheme, kind->least_bytes + more,
+			kind->most_bytes, more ? " with a key" : "");
 	*ret_bytes = (uint32_t)bytes;
 	return 0;
 }
@@ -95,6 +95,7 @@ int session_open_target(struct session *session, size_t i, uint64_t salt, struct
 		.seed = pacer_mix(session->seed, 1000 + i + salt * SPOOL_TARGETS_MAX),
 		.exchange = exchange_for(session, probe->kind),
 		.http = &config->http,
+		.key = probe->kind->key_bytes ? session->key : NULL,
 		.timeout_ns = config->timeout_ns,
 	};
 	session->probe_list[i] = probe;
@@ -139,6 +140,20 @@ int session_check(const struct session_config *config, uint64_t *ret_slots, stru
 static int read_faults(struct session *session, struct tare_err *err)
 {
 	return session->config.inject ? inject_parse(session->config.inject, INJECT_SENDER, &session->inject, err) : 0;
+}
+
+/* Only some kinds know what to do with a key; a run without any of them means something else. */
+static int read_key(struct session *session, struct tare_err *err)
+{
+	const struct session_config *config = &session->config;
+	bool wanted = false;
+	if (!config->key_file)
+		return 0;
+	for (size_t i = 0; i < config->url_count; i++)
+		wanted |= strncmp(config->urls[i], "stamp:", 6) == 0;
+	if (!wanted)
+		return tare_fail(err, TARE_E_USAGE, "--key-file is for stamp:// targets, and there is none");
+	return stamp_key_load(config->key_file, &session->key, err) < 0 ? tare_err_prefix(err, "--key-file") : 0;
 }
 
 static int open_signals(struct session *session, struct tare_err *err)
@@ -206,7 +221,8 @@ static int open_recording(struct session *session, struct tare_err *err)
 
 static int open_all(struct session *session, struct tare_err *err)
 {
-	if (arena_open(65536, 0, &session->names, err) < 0 || exchange_read(session, err) < 0 || read_faults(session, err) < 0 || open_signals(session, err) < 0)
+	if (arena_open(65536, 0, &session->names, err) < 0 || exchange_read(session, err) < 0 || read_faults(session, err) < 0 || read_key(session, err) < 0 ||
+		open_signals(session, err) < 0)
 		return -1;
 	if (session->config.stamps >= PROBE_STAMPS_KERNEL)
 		session->keeper = net_keeper_open();
@@ -275,6 +291,7 @@ void session_free(struct session *session)
 	close_fd(session->done);
 	session_around_free(session);
 	arena_free(session->names);
+	stamp_key_free(session->key);
 	free(session);
 }
 

@@ -106,6 +106,7 @@ struct session {
 	struct probe_target probes[SPOOL_TARGETS_MAX];
 	struct probe_target *probe_list[SPOOL_TARGETS_MAX];
 	struct session_exchange exchange;
+	struct stamp_key *key;          /* NULL: none */
 	int keeper;
 	struct inject_plan inject;      /* count 0: nothing */
 	struct watch *watch;            /* NULL: the run is not explained */

@@ -53,6 +53,7 @@ struct session_config {
 	const char *send, *expect, *expect_regex;
 	size_t expect_bytes;
 	struct probe_http http;
+	const char *key_file;      /* stamp: authenticated mode (base/secret.h); NULL: no key */
 	enum probe_stamps stamps;
 	enum probe_late on_late;
 	int cpu, fifo;             /* -1 and 0: not asked */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * STAMP (RFC 8762, RFC 8972), unauthenticated mode, as bytes.
+ * STAMP (RFC 8762, RFC 8972) as bytes, unauthenticated and, with a key, authenticated.
  *
- * Our request: the 44-octet base, an Extra Padding TLV (type 1) holding 64-bit
- * number, cookie and fill, and the peer TLV (type 249, experimental) in which the
- * sender writes project cookie and version and a tare responder the rest: 104
- * octets at least. docs/peer-tlv.md has the layout for other implementers.
+ * Our request: the 44-octet base (112 with a key), an Extra Padding TLV (type 1)
+ * holding 64-bit number, cookie and fill, and the peer TLV (type 249, experimental)
+ * in which the sender writes project cookie and version and a tare responder the
+ * rest: 104 octets at least (192). As the size allows, the reason TLV follows, then
+ * timestamp information (3), class of service (4) and follow-up telemetry (7); with
+ * a key an HMAC TLV (8) over all of them ends the packet. docs/peer-tlv.md has the
+ * layout of our TLVs for other implementers.
  *
  * Peer TLV value, 36 octets, big-endian:
  *   0 u32 project cookie   4 u8 version (1)   5 u8 valid mask
@@ -28,10 +31,12 @@
 #include <stdint.h>
 
 #include "wire/bytes.h"
+#include "wire/stamp_key.h"
 
 enum {
 	STAMP_PORT = 862,
 	STAMP_BASE_BYTES = 44,
+	STAMP_SEALED_BASE_BYTES = 112,  /* authenticated */
 	STAMP_TLV_HEADER_BYTES = 4,
 	STAMP_PADDING_MIN_BYTES = 16,
 	STAMP_PEER_VALUE_BYTES = 36,
@@ -39,10 +44,19 @@ enum {
 	STAMP_REPLY_MIN_BYTES = 36,     /* up to and with the echoed T1 */
 	STAMP_LIGHT_REQUEST_BYTES = 14, /* TWAMP-light senders send as little */
 	STAMP_TLV_PADDING = 1,
+	STAMP_TLV_INFO = 3,
+	STAMP_TLV_CLASS = 4,
+	STAMP_TLV_FOLLOW_UP = 7,
+	STAMP_TLV_HMAC = 8,
 	STAMP_TLV_PEER = 249,
 	STAMP_TLV_REASON = 250,
 	STAMP_REASON_VALUE_BYTES = 40,
-	STAMP_REQUEST_REASON_BYTES = 148, /* with the reason TLV (4 + 40); what is sent unless asked otherwise */
+	STAMP_INFO_VALUE_BYTES = 4,
+	STAMP_CLASS_VALUE_BYTES = 4,
+	STAMP_FOLLOW_UP_VALUE_BYTES = 16,
+	STAMP_REQUEST_REASON_BYTES = 148, /* with the reason TLV (4 + 40) */
+	STAMP_REQUEST_FULL_BYTES = 184,   /* with types 3, 4 and 7 (36 together); what is sent unless asked otherwise */
+	STAMP_SEALED_MORE_BYTES = 88,     /* what a key adds to each of these: 68 to the base, an HMAC TLV of 20 */
 	STAMP_COMM_BYTES = 16,
 	STAMP_NO_CPU = 0xffff,
 	STAMP_PEER_COOKIE = 0x54415245, /* "TARE" */
@@ -95,21 +109,40 @@ uint16_t stamp_error_estimate(bool synchronised, int64_t error_ns);
 
 /* ---- sender ---- */
 
-enum { STAMP_T1_AT = 4, STAMP_NUMBER_AT = STAMP_BASE_BYTES + STAMP_TLV_HEADER_BYTES };
+/* What does not change from request to request. */
+struct stamp_asking {
+	/* of a request: STAMP_REQUEST_MIN_BYTES, with a key and STAMP_SEALED_MORE_BYTES, to 65507 */
+	size_t bytes;
+	const struct stamp_key *key; /* NULL: unauthenticated */
+	uint64_t cookie;
+	uint16_t ssid, error_estimate;
+	uint8_t reply_dscp;          /* that the reply shall leave the reflector with */
+};
+/* Fills everything that does not change. The padding TLV takes what is over. */
+void stamp_request_fill(uint8_t *packet, const struct stamp_asking *asking);
+/* Sequence (low 32 bits of number), the 64-bit number in the padding, and the HMAC over the TLVs. */
+void stamp_request_number(uint8_t *packet, const struct stamp_asking *asking, uint64_t number);
+/* T1 and the base's HMAC, behind stamp_request_number: all that is done between the clock and the send call. */
+void stamp_request_time(uint8_t *packet, const struct stamp_asking *asking, uint64_t t1_ntp);
 
-/*
- * Fills everything that does not change from request to request; bytes from
- * STAMP_REQUEST_MIN_BYTES to 65507; from STAMP_REQUEST_REASON_BYTES on with the reason TLV. The padding
- * TLV takes what is over.
- */
-void stamp_request_fill(uint8_t *packet, size_t bytes, uint64_t cookie, uint16_t ssid, uint16_t error_estimate);
-/* Sequence (low 32 bits of number), T1, and the 64-bit number in the padding. */
-static inline void stamp_request_number(uint8_t *packet, uint64_t number, uint64_t t1_ntp)
-{
-	put_u32(packet, (uint32_t)number);
-	put_u64(packet + STAMP_T1_AT, t1_ntp);
-	put_u64(packet + STAMP_NUMBER_AT, number);
-}
+/* Timestamp information (RFC 8972 section 4.3): how the reflector's clock is kept and its stamps are taken. */
+enum stamp_sync { STAMP_SYNC_NTP = 1, STAMP_SYNC_PTP, STAMP_SYNC_SSU, STAMP_SYNC_GNSS, STAMP_SYNC_FREE };
+enum stamp_method { STAMP_METHOD_HARDWARE = 1, STAMP_METHOD_SOFTWARE, STAMP_METHOD_CONTROL };
+struct stamp_info {
+	uint8_t sync_in, method_in, sync_out, method_out;
+};
+/* Class of service (section 4.4). */
+struct stamp_class {
+	uint8_t asked_dscp;          /* for the reply */
+	uint8_t seen_dscp, seen_ecn; /* of the request, as it reached the reflector */
+	bool refused;                /* the reply does not have what was asked for */
+};
+/* Follow-up telemetry (section 4.7): when an earlier reply really left. */
+struct stamp_follow_up {
+	uint32_t sequence;   /* the reflector's own number of that reply */
+	uint64_t t3;         /* in the format of the reply's error estimate; 0: nothing is told */
+	uint8_t method;      /* enum stamp_method */
+};
 
 struct stamp_reply {
 	uint32_t sequence, sender_sequence; /* own and echoed */
@@ -123,14 +156,30 @@ struct stamp_reply {
 	bool has_peer;                      /* a tare responder filled type 249 */
 	struct stamp_peer peer;
 	size_t reason_at;                   /* it watches itself and filled type 250: offset for stamp_reason_read; 0: no */
+	/* understood and answered */
+	bool has_info, has_class, has_follow_up;
+	struct stamp_info info;
+	struct stamp_class class;
+	struct stamp_follow_up follow_up;
+	unsigned understood, unknown, malformed; /* TLVs with U cleared, with U left, with M */
+	/* with a key: the HMAC over the TLVs is wrong, or the reflector says so of the request's; none is used */
+	bool tlvs_forged;
+};
+enum stamp_read {
+	STAMP_READ_SHORT,  /* no reply: under 36 octets */
+	STAMP_READ_REPLY,
+	STAMP_READ_FORGED, /* with a key: under 112 octets, or not with the right HMAC */
 };
 /*
- * Reads a reply of 36 octets or more (TWAMP-light peers send 38 and 41). False
- * when it is shorter. Whether it answers one of our requests is the caller's
- * matter: by number where has_number, else by sender_sequence and sender_t1_ntp.
- * A padding TLV cut behind the cookie still counts: the cookie is proof enough.
+ * Reads a reply of 36 octets or more (TWAMP-light peers send 38 and 41); *ret_reply holds only behind
+ * STAMP_READ_REPLY. Whether it answers one of our requests is the caller's matter: by number where has_number, else
+ * by sender_sequence and sender_t1_ntp. A padding TLV cut behind the cookie still counts where there is no key: the
+ * cookie is proof enough.
  */
-bool stamp_reply_read(const uint8_t *packet, size_t bytes, uint64_t cookie, struct stamp_reply *ret_reply);
+enum stamp_read stamp_reply_read(
+	const uint8_t *packet, size_t bytes, const struct stamp_asking *asking, struct stamp_reply *ret_reply);
+/* The number of a request of ours that came back within an ICMP error, perhaps cut; its HMACs are not looked at. */
+bool stamp_request_read(const uint8_t *packet, size_t bytes, const struct stamp_asking *asking, uint64_t *ret_number);
 
 void stamp_reason_read(const uint8_t *value, struct stamp_reason *ret_reason);
 
@@ -140,35 +189,56 @@ enum stamp_verdict {
 	STAMP_REFLECT,   /* reply of ret_made->bytes stands in `reply` but for T3 and the peer TLV's send part */
 	STAMP_TOO_SHORT, /* under 44 octets, or under 14 for a light arrival */
 	STAMP_TOO_LONG,  /* more than the room given */
+	STAMP_UNSEALED,  /* there is a key, and this is no authenticated request */
+	STAMP_FORGED,    /* it is, with the wrong HMAC */
 };
 /* How a request came in, and what is said about it. */
 struct stamp_arrival {
-	bool light;                    /* also answer 14 to 43 octets, with 44 */
+	const struct stamp_key *key;   /* NULL: unauthenticated */
+	bool light;                    /* without a key: also answer 14 to 43 octets, with 44 */
 	const uint32_t *own_sequence;  /* NULL: stateless, the sender's is copied */
 	uint8_t ttl;                   /* as received; 255 when it cannot be told (RFC 5357) */
+	bool has_tos;
+	uint8_t tos;                   /* IPv4's type of service or IPv6's traffic class as received */
+	bool class_refused;            /* replies leave without the DSCP that is asked for */
+	struct stamp_info info;        /* sync_in 0: not told */
+	const struct stamp_follow_up *follow_up; /* of this session; NULL: nothing known, or stateless */
 	uint16_t error_estimate;
 	uint64_t t2_ntp;
 	struct stamp_peer peer;        /* its send part is written by stamp_reflect_sent */
 };
 struct stamp_made {
+	const struct stamp_key *key;
 	size_t bytes;
 	size_t peer_at;   /* offset of our TLV's value; 0: the request had none */
 	size_t reason_at; /* the same of the reason TLV */
+	size_t hmac_at;   /* the same of the HMAC TLV, which stamp_reflect_sent fills */
+	bool has_dscp;    /* `dscp` was asked for the reply and is granted */
+	uint8_t dscp;
+	bool follow_up;   /* the sender wants to be told when this reply left */
+	bool tlvs_forged; /* answered without them, I set on each: the HMAC over the request's TLVs was wrong */
 };
 /*
- * Makes the reply to a request: base fields, remaining octets copied, TLV flags
- * set as RFC 8972 section 4 says: cleared on types 1 and 249-with-our-cookie,
- * left on unknown ones, M set on the first malformed one and the rest copied
- * unparsed. Octets whose U flag the sender did not set are no TLVs but the plain
- * padding of RFC 8762 and TWAMP-light senders: they and all behind are copied.
- * The reply is as long as the request, or 44 octets for a shorter one. Never
- * longer. `reply` may be `request` itself, nothing between.
+ * Whether a request is to be reflected, before anything is remembered of it: length and the base's HMAC. An
+ * unauthenticated request is told from a forged one by octets 4 to 15: zeros where a key is used, else T1.
+ */
+enum stamp_verdict stamp_request_check(const uint8_t *request, size_t bytes, const struct stamp_key *key, bool light);
+/*
+ * Makes the reply to a request that stamp_request_check has passed: base fields, remaining octets copied, TLV flags
+ * set as RFC 8972 section 4 says: cleared on the types known (1, 4, 7, 8 with a key, 3 where told, 249 and 250 with
+ * our cookie), left on unknown ones, M set on the first malformed one and the rest copied unparsed. With a key and a
+ * wrong HMAC TLV: I set on all TLVs, which are copied. Octets whose U flag the sender did not set are no TLVs but the
+ * plain padding of RFC 8762 and TWAMP-light senders: they and all behind are copied. The reply is as long as the
+ * request, or 44 octets for a shorter one. Never longer. `reply` may be `request` itself, nothing between.
  */
 enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const struct stamp_arrival *arrival,
 				 uint8_t *reply, size_t room, struct stamp_made *ret_made);
 /* The session id of a request; 0 where it is too short to hold one, or has none. */
-uint16_t stamp_request_ssid(const uint8_t *request, size_t bytes);
-/* Just before the send call: T3 and, where the reply has our TLV, time and CPU of the send; tx_cpu < 0: not known. */
+uint16_t stamp_request_ssid(const uint8_t *request, size_t bytes, const struct stamp_key *key);
+/*
+ * Just before the send call, and last: T3 and, where the reply has our TLV, time and CPU of the send (tx_cpu < 0: not
+ * known); with a key the HMACs.
+ */
 void stamp_reflect_sent(uint8_t *reply, const struct stamp_made *made, uint64_t t3_ntp, int64_t user_tx_ns, int tx_cpu);
 /* Fills the reason TLV, where the request had one. Responders that do not watch leave it as it came. */
 void stamp_reflect_reason(uint8_t *reply, const struct stamp_made *made, const struct stamp_reason *reason);

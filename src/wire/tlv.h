@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Walking RFC 8972 TLVs, shared by the two ends. Private to this folder. */
+/* Where fields lie and how TLVs of RFC 8972 are walked, shared by the two ends. Private to this folder. */
 #pragma once
 #include "wire/stamp.h"
 
@@ -28,6 +28,33 @@ static inline enum tlv_step tlv_next(const uint8_t *packet, size_t bytes, size_t
 	return TLV_WHOLE;
 }
 
+enum tlv_seal {
+	TLV_SEAL_NONE,  /* nothing that would need one: no TLVs, or padding alone */
+	TLV_SEAL_RIGHT,
+	TLV_SEAL_WRONG, /* another HMAC, none, or one in the wrong place */
+};
+/*
+ * Checks the HMAC TLV over the base's sequence and all TLVs before it (RFC 8972 section 4.8). Only padding may
+ * follow it. `marked`: TLVs end where the first octet has no U, as in requests.
+ */
+enum tlv_seal tlv_seal_of(const struct stamp_key *key, const uint8_t *packet, size_t bytes, bool marked,
+			  size_t *ret_hmac_at);
+/* Writes the HMAC of a packet whose TLVs are complete into the value at hmac_at. */
+void tlv_seal_write(const struct stamp_key *key, uint8_t *packet, size_t hmac_at);
+/* The base's HMAC, octets 96 to 111 over all before. */
+void base_seal_write(const struct stamp_key *key, uint8_t *packet);
+
+/* Offsets within the base, sender's and reflector's; the same but for a shift in both modes. */
+struct stamp_base {
+	uint8_t bytes, t1_at, error_at, ssid_at, t2_at, sender_sequence_at, sender_t1_at, sender_error_at, sender_ttl_at;
+};
+extern const struct stamp_base stamp_base_open, stamp_base_sealed;
+static inline const struct stamp_base *base_of(const struct stamp_key *key)
+{
+	return key ? &stamp_base_sealed : &stamp_base_open;
+}
+enum { BASE_HMAC_AT = 96 };
+
 /* Offsets within the peer TLV's value. */
 enum {
 	PEER_COOKIE_AT = 0,
@@ -53,13 +80,6 @@ enum {
 	REASON_COMM_AT = 24,
 };
 
-/* Offsets within the base, sender's and reflector's. */
-enum {
-	BASE_ERROR_AT = 12,
-	BASE_SSID_AT = 14,
-	BASE_T2_AT = 16,
-	BASE_SENDER_SEQUENCE_AT = 24,
-	BASE_SENDER_T1_AT = 28,
-	BASE_SENDER_ERROR_AT = 36,
-	BASE_SENDER_TTL_AT = 40,
-};
+/* Of timestamp information, follow-up telemetry. */
+enum { INFO_SYNC_IN_AT = 0, INFO_METHOD_IN_AT = 1, INFO_SYNC_OUT_AT = 2, INFO_METHOD_OUT_AT = 3 };
+enum { FOLLOW_SEQUENCE_AT = 0, FOLLOW_TIME_AT = 4, FOLLOW_METHOD_AT = 12 };

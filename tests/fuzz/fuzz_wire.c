@@ -2,7 +2,7 @@
 /*
  * Every wire format reads the same bytes. Beyond not crashing: a reflector's
  * reply is never longer than allowed, is the same in place and apart, and echoes
- * what the request said.
+ * what the request said; with a key as without.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 enum { ROOM = 2048 };
 static const uint64_t COOKIE = 0x0102030405060708;
+static const struct stamp_asking asking = {.cookie = 0x0102030405060708};
 
 static void must(int holds)
 {
@@ -43,17 +44,44 @@ static void reflect(const uint8_t *data, size_t bytes, int light)
 	must(made.peer_at == 0 || made.peer_at + STAMP_PEER_VALUE_BYTES <= made.bytes);
 	stamp_reflect_sent(apart, &made, 5, 6, 7);
 	struct stamp_reply reply;
-	must(stamp_reply_read(apart, made.bytes, COOKIE, &reply));
+	must(stamp_reply_read(apart, made.bytes, &asking, &reply) == STAMP_READ_REPLY);
 	must(reply.sender_sequence == get_u32(data) && reply.t3 == 5 && reply.t2 == 77 && reply.sender_ttl == 9);
 	must(made.peer_at == 0 || (reply.has_peer && reply.peer.user_tx_ns == 6 && reply.peer.tx_cpu == 7));
+}
+
+/* The authenticated mode: as it comes, and with the base's HMAC made right so that something lies behind it. */
+static void reflect_sealed(const uint8_t *data, size_t bytes)
+{
+	static const uint8_t octets[16] = {1};
+	static struct stamp_key *key;
+	static uint8_t here[ROOM];
+	if (!key)
+		must(stamp_key_open(octets, sizeof octets, &key, NULL) == 0);
+	struct stamp_asking asked = {.key = key, .cookie = COOKIE};
+	struct stamp_reply reply;
+	stamp_reply_read(data, bytes, &asked, &reply);
+	if (bytes < STAMP_SEALED_BASE_BYTES || bytes > ROOM)
+		return;
+	memcpy(here, data, bytes);
+	memset(here + 4, 0, 12);
+	stamp_hmac(key, here, 96, NULL, 0, here + 96);
+	must(stamp_request_check(here, bytes, key, false) == STAMP_REFLECT);
+	must(stamp_reply_read(here, bytes, &asked, &reply) == STAMP_READ_REPLY);
+	struct stamp_arrival in = {.key = key, .ttl = 9, .t2_ntp = 77, .has_tos = true, .info = {1, 2, 1, 2}};
+	struct stamp_made made = {0};
+	must(stamp_reflect(here, bytes, &in, here, ROOM, &made) == STAMP_REFLECT && made.bytes == bytes);
+	stamp_reflect_sent(here, &made, 5, 6, 7);
+	must(stamp_reply_read(here, bytes, &asked, &reply) == STAMP_READ_REPLY && reply.t3 == 5 && reply.t2 == 77);
+	must(made.hmac_at == 0 || !reply.tlvs_forged);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct stamp_reply reply;
-	must(stamp_reply_read(data, bytes, COOKIE, &reply) == (bytes >= STAMP_REPLY_MIN_BYTES));
+	must((stamp_reply_read(data, bytes, &asking, &reply) == STAMP_READ_REPLY) == (bytes >= STAMP_REPLY_MIN_BYTES));
 	reflect(data, bytes, 0);
 	reflect(data, bytes, 1);
+	reflect_sealed(data, bytes);
 
 	uint64_t number;
 	struct icmp_echo echo;

@@ -3,12 +3,14 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "clock/cpu.h"
 #include "echo/echo.h"
 #include "tap.h"
+#include "stamp_request.h"
 #include "wire/stamp.h"
 
 static const uint64_t COOKIE = 4711;
@@ -131,12 +133,12 @@ static void stamp(struct echo_config config, const char *host, const char *asked
 		echo_free(echo);
 		return;
 	}
-	stamp_request_fill(request, 104, COOKIE, 77, 1);
-	stamp_request_number(request, 0x100000003, 0xabcdef);
+	request_fill(request, 104, COOKIE, 77, 1);
+	request_number(request, 0x100000003, 0xabcdef);
 	ssize_t got = ask(fd, request, 104, reply, sizeof reply);
 	struct stamp_reply r = {0};
 	IS_I64(got, 104, what);
-	OK(got > 0 && stamp_reply_read(reply, (size_t)got, COOKIE, &r) && r.has_number && r.number == 0x100000003,
+	OK(got > 0 && reply_read(reply, (size_t)got, COOKIE, &r) && r.has_number && r.number == 0x100000003,
 		"the number comes back");
 	OK(r.sender_t1_ntp == 0xabcdef && r.ssid == 77 && r.sequence == 3, "T1, SSID and sequence come back");
 	OK(r.sender_ttl > 0, "the TTL was read");
@@ -163,6 +165,77 @@ static void stamp(struct echo_config config, const char *host, const char *asked
 	echo_free(echo);
 }
 
+/* A key in a file of its own; the caller unlinks it. */
+static bool write_key(char path[], mode_t mode)
+{
+	AUTO_FD fd = mkstemp(path);
+	return fd >= 0 && write(fd, "0123456789abcdef0123456789abcdef", 32) == 32 && fchmod(fd, mode) == 0;
+}
+
+static ssize_t ask_sealed(int fd, const struct stamp_asking *asking, uint8_t reply[512])
+{
+	uint8_t request[400];
+	stamp_request_fill(request, asking);
+	stamp_request_number(request, asking, 8);
+	stamp_request_time(request, asking, 1);
+	return ask(fd, request, asking->bytes, reply, 512);
+}
+
+static void authenticated(const char *host, const char *asked)
+{
+	static const uint8_t right[16] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef};
+	uint16_t port = free_port();
+	uint8_t reply[512], request[400];
+	char path[] = "/tmp/t_echo_key.XXXXXX";
+	struct stamp_key *key = NULL, *wrong = NULL;
+	struct tare_err err;
+	struct stamp_reply r;
+	struct echo_config config = {.key_file = path, .stateful = true};
+	struct echo *echo = write_key(path, 0600) ? open_echo(config, host, NULL, port, 0) : NULL;
+	AUTO_FD fd = asker(asked, port, 0);
+	if (!OK(echo && fd >= 0 && stamp_key_open(right, sizeof right, &key, &err) == 0 &&
+			    stamp_key_open(right, 15, &wrong, &err) == 0,
+		    "%s with a key", host)) {
+		echo_free(echo);
+		return;
+	}
+	struct stamp_asking asking = {.bytes = STAMP_REQUEST_FULL_BYTES + STAMP_SEALED_MORE_BYTES, .key = key, .cookie = COOKIE};
+	IS_I64(ask_sealed(fd, &asking, reply), (int64_t)asking.bytes, "answered with as many octets");
+	OK(stamp_reply_read(reply, asking.bytes, &asking, &r) == STAMP_READ_REPLY && r.number == 8 && r.has_peer && !r.tlvs_forged,
+		"and with both HMACs");
+	struct stamp_asking forged = asking, plain = asking;
+	forged.key = wrong;
+	plain.key = NULL;
+	stamp_request_fill(request, &forged);
+	stamp_request_number(request, &forged, 9);
+	stamp_request_time(request, &forged, 1);
+	send(fd, request, forged.bytes, 0);
+	stamp_request_fill(request, &plain);
+	stamp_request_time(request, &plain, 1);
+	send(fd, request, plain.bytes, 0);
+	send(fd, request, 44, 0);
+	send(fd, request, 43, 0);
+	stamp_request_fill(request, &asking);
+	stamp_request_number(request, &asking, 8);
+	request[asking.bytes - 1] ^= 1;
+	stamp_request_time(request, &asking, 1);
+	IS_I64(ask(fd, request, asking.bytes, reply, sizeof reply), (int64_t)asking.bytes, "wrong TLVs: answered all the same");
+	OK(stamp_reply_read(reply, asking.bytes, &asking, &r) == STAMP_READ_REPLY && r.tlvs_forged && !r.has_number, "without them");
+	IS_I64(r.sequence, 1, "and what was dropped was not counted as a session's");
+	echo_stop(echo);
+	struct echo_counts counts = echo_counts(echo, 0);
+	IS_I64(counts.requests, 6, "requests");
+	IS_I64(counts.replies, 2, "replies");
+	IS_I64(counts.wrong_hmac, 1, "wrong HMAC: dropped and counted");
+	IS_I64(counts.unauthenticated, 2, "unauthenticated: dropped and counted");
+	IS_I64(counts.wrong_tlvs, 1, "wrong TLVs: counted");
+	IS_I64(counts.too_short, 1, "too short");
+	echo_free(echo);
+	stamp_key_free(key);
+	stamp_key_free(wrong);
+	unlink(path);
+}
+
 /* Opening fails, with this error code and this within its text. */
 static void open_fails(struct echo_config config, const char *url, enum tare_code code, const char *within)
 {
@@ -186,7 +259,7 @@ static uint64_t next_number(int fd, unsigned *ret_valid)
 	if (poll(&ready, 1, 2000) != 1)
 		return UINT64_MAX;
 	ssize_t got = recv(fd, reply, sizeof reply, 0);
-	if (got < 0 || !stamp_reply_read(reply, (size_t)got, COOKIE, &r) || !r.has_number)
+	if (got < 0 || !reply_read(reply, (size_t)got, COOKIE, &r) || !r.has_number)
 		return UINT64_MAX;
 	*ret_valid = r.peer.valid & (STAMP_VALID_INJECTING | STAMP_VALID_INJECTED);
 	return r.number;
@@ -203,9 +276,9 @@ static void injected(void)
 		echo_free(echo);
 		return;
 	}
-	stamp_request_fill(request, 104, COOKIE, 77, 1);
+	request_fill(request, 104, COOKIE, 77, 1);
 	for (uint64_t number = 1; number <= 6; number++) {
-		stamp_request_number(request, number, 1);
+		request_number(request, number, 1);
 		send(fd, request, 104, 0);
 	}
 	/* 2 is dropped, 3 comes twice, 4 behind 5 */
@@ -253,7 +326,8 @@ static void reflectors(void)
 
 static void trouble(void)
 {
-	struct echo_config none = {0}, listed = {.allow = "10.0.0.1/8"};
+	char path[] = "/tmp/t_echo_key.XXXXXX";
+	struct echo_config none = {0}, sealed = {.key_file = path}, listed = {.allow = "10.0.0.1/8"};
 	uint16_t port = free_port();
 	char url[64];
 	snprintf(url, sizeof url, "udp://127.0.0.1:%u", port);
@@ -267,6 +341,14 @@ static void trouble(void)
 	open_fails(none, "udp://224.0.0.1:9999", TARE_E_USAGE, "group");
 	open_fails(none, NULL, TARE_E_USAGE, "nothing to listen on");
 	open_fails(listed, url, TARE_E_USAGE, "10.0.0.1/8");
+	open_fails(sealed, "stamp://127.0.0.1:8999", TARE_E_SYSTEM, "cannot open the key file");
+	if (OK(write_key(path, 0644), "a key that others can read"))
+		open_fails(sealed, "stamp://127.0.0.1:8999", TARE_E_SYSTEM, "chmod 600");
+	if (OK(chmod(path, 0400) == 0, "and one that nobody else can"))
+		open_fails(sealed, "udp://127.0.0.1:8999", TARE_E_USAGE, "for stamp://");
+	sealed.light = true;
+	open_fails(sealed, "stamp://127.0.0.1:8999", TARE_E_USAGE, "--light");
+	unlink(path);
 
 	int absent[1] = {1023};
 	const char *urls[1] = {url};
@@ -313,7 +395,7 @@ static void columns(void)
 		struct cell cell = column->get(&counts, column);
 		sum += cell.type == CELL_COUNT ? cell.as.count : 0;
 	}
-	IS_I64(n, 9, "nine columns");
+	IS_I64(n, 12, "twelve columns");
 	IS_I64(sum, 9, "each shows its own count");
 }
 
@@ -337,6 +419,11 @@ int main(void)
 	} else {
 		SKIP(3, "no IPv6 here");
 	}
+	authenticated("stamp://127.0.0.1", "127.0.0.1");
+	if (has_v6)
+		authenticated("stamp://[::1]", "::1");
+	else
+		SKIP(1, "no IPv6 here");
 	injected();
 	reflectors();
 	allow_and_names();

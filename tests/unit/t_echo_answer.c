@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A STAMP request, how it came in, and the reply: what the responder adds to what wire/stamp.h does. */
 #include "echo/answer.h"
+#include "stamp_request.h"
 #include "tap.h"
 
 static const uint64_t COOKIE = 42;
@@ -18,10 +19,10 @@ static void times(void)
 		.rx_cpu = 5,
 		.error_estimate = 0x8f81,
 	};
-	stamp_request_fill(p, 104, COOKIE, 0, 1);
-	stamp_request_number(p, 17, 1);
+	request_fill(p, 104, COOKIE, 0, 1);
+	request_number(p, 17, 1);
 	IS_I64(answer_stamp(&strict, &in, p, 104, sizeof p, &made), ANSWER_REPLY, "answered");
-	OK(stamp_reply_read(p, made.bytes, COOKIE, &r) && r.has_number && r.number == 17 && r.has_peer, "read back");
+	OK(reply_read(p, made.bytes, COOKIE, &r) && r.has_number && r.number == 17 && r.has_peer, "read back");
 	OK(r.t2 == stamp_ntp_of_real(1700000000000001000), "T2 is the kernel's stamp");
 	IS_I64(r.peer.valid, STAMP_VALID_KERNEL_RX | STAMP_VALID_USER_RX | STAMP_VALID_RX_CPU, "what is valid");
 	IS_I64(r.peer.kernel_rx_ns, 1700000000000001000, "kernel receive");
@@ -33,9 +34,9 @@ static void times(void)
 
 	in.kernel_rx.ns = 0;
 	in.ttl = in.rx_cpu = -1;
-	stamp_request_fill(p, 104, COOKIE, 0, 1);
+	request_fill(p, 104, COOKIE, 0, 1);
 	answer_stamp(&strict, &in, p, 104, sizeof p, &made);
-	OK(stamp_reply_read(p, made.bytes, COOKIE, &r) && r.t2 == stamp_ntp_of_real(1700000000000009000),
+	OK(reply_read(p, made.bytes, COOKIE, &r) && r.t2 == stamp_ntp_of_real(1700000000000009000),
 		"without a kernel stamp T2 is our own");
 	IS_I64(r.peer.valid, STAMP_VALID_USER_RX, "and only that is valid");
 	IS_I64(r.sender_ttl, 255, "TTL not told: 255");

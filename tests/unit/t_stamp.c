@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tap.h"
+#include "stamp_request.h"
 #include "wire/stamp.h"
 
 static const uint64_t COOKIE = 0xc0ffee0123456789, NUMBER = 0x0000000500000007, T1 = 0xe9a1b2c3d4e5f607;
@@ -19,8 +20,8 @@ static void request_fields(void)
 {
 	uint8_t p[121];
 	memset(p, 0xee, sizeof(p));
-	stamp_request_fill(p, 120, COOKIE, 0x1234, 0x8f90);
-	stamp_request_number(p, NUMBER, T1);
+	request_fill(p, 120, COOKIE, 0x1234, 0x8f90);
+	request_number(p, NUMBER, T1);
 	IS_I64(get_u32(p), 7, "sequence: low 32 bits of the number");
 	OK(get_u64(p + 4) == T1, "T1");
 	IS_I64(get_u16(p + 12), 0x8f90, "error estimate");
@@ -41,7 +42,7 @@ static void request_fields(void)
 	OK(all_zero(p, 89, 120), "the rest is left zero");
 	IS_I64(p[120], 0xee, "nothing written behind");
 
-	stamp_request_fill(p, STAMP_REQUEST_MIN_BYTES, COOKIE, 0, 1);
+	request_fill(p, STAMP_REQUEST_MIN_BYTES, COOKIE, 0, 1);
 	IS_I64(get_u16(p + 46), 16, "smallest request: 16 octets of padding");
 	IS_I64(p[65], 249, "and the peer TLV right behind");
 }
@@ -49,8 +50,8 @@ static void request_fields(void)
 /* A reply as a complete RFC 8972 peer with our TLV makes it, written here octet by octet. */
 static void full_reply(uint8_t p[104])
 {
-	stamp_request_fill(p, 104, COOKIE, 0, 0);
-	stamp_request_number(p, NUMBER, 0);
+	request_fill(p, 104, COOKIE, 0, 0);
+	request_number(p, NUMBER, 0);
 	put_u32(p, 1001);
 	put_u64(p + 4, 0x3333333344444444);
 	put_u16(p + 12, 0x4081);
@@ -77,7 +78,7 @@ static void reply_fields(void)
 	uint8_t p[104];
 	full_reply(p);
 	struct stamp_reply r = {0};
-	OK(stamp_reply_read(p, sizeof(p), COOKIE, &r), "full reply");
+	OK(reply_read(p, sizeof(p), COOKIE, &r), "full reply");
 	IS_I64(r.sequence, 1001, "own sequence");
 	IS_I64(r.sender_sequence, 7, "echoed sequence");
 	OK(r.sender_t1_ntp == T1, "echoed T1");
@@ -111,7 +112,7 @@ static void reply_truncated(void)
 			return;
 		memcpy(cut, p, bytes);
 		struct stamp_reply r = {.sequence = 5};
-		bool read = stamp_reply_read(cut, bytes, COOKIE, &r);
+		bool read = reply_read(cut, bytes, COOKIE, &r);
 		wrong += read != (bytes >= 36);
 		wrong += !read && r.sequence != 5;
 		wrong += read && (r.has_number != (bytes >= 64) || r.has_peer != (bytes >= 104));
@@ -128,11 +129,11 @@ static void light_peers(void)
 	full_reply(full);
 	memcpy(p, full, sizeof(p));
 	struct stamp_reply r;
-	OK(stamp_reply_read(p, 38, COOKIE, &r), "38 octets");
+	OK(reply_read(p, 38, COOKIE, &r), "38 octets");
 	OK(r.sender_sequence == 7 && r.sender_t1_ntp == T1 && r.sender_ttl == -1, "echo is there, TTL is not");
 	OK(!r.has_number && !r.has_peer, "no TLVs");
-	OK(stamp_reply_read(p, 41, COOKIE, &r) && r.sender_ttl == 64, "41 octets hold the TTL");
-	OK(stamp_reply_read(p, 44, COOKIE, &r) && !r.has_number && !r.has_peer, "44 octets");
+	OK(reply_read(p, 41, COOKIE, &r) && r.sender_ttl == 64, "41 octets hold the TTL");
+	OK(reply_read(p, 44, COOKIE, &r) && !r.has_number && !r.has_peer, "44 octets");
 }
 
 static void odd_tlvs(void)
@@ -141,33 +142,33 @@ static void odd_tlvs(void)
 	struct stamp_reply r;
 	full_reply(p);
 	p[44] = p[64] = 0x80; /* copied verbatim by a peer that knows no TLVs */
-	OK(stamp_reply_read(p, 104, COOKIE, &r) && r.has_number && !r.has_peer,
+	OK(reply_read(p, 104, COOKIE, &r) && r.has_number && !r.has_peer,
 		"U left: number counts, zeros of 249 do not");
 	static const uint8_t bad_flags[] = {0x40, 0x20, 0xe0};
 	for (size_t i = 0; i < sizeof(bad_flags); i++) {
 		full_reply(p);
 		p[64] = bad_flags[i];
-		OK(stamp_reply_read(p, 104, COOKIE, &r) && !r.has_peer, "peer TLV with flags %02x is not believed",
+		OK(reply_read(p, 104, COOKIE, &r) && !r.has_peer, "peer TLV with flags %02x is not believed",
 			bad_flags[i]);
 	}
 	full_reply(p);
-	OK(stamp_reply_read(p, 104, COOKIE + 1, &r) && !r.has_number && r.has_peer, "another cookie: no number");
+	OK(reply_read(p, 104, COOKIE + 1, &r) && !r.has_number && r.has_peer, "another cookie: no number");
 	p[68] ^= 1;
-	OK(stamp_reply_read(p, 104, COOKIE, &r) && r.has_number && !r.has_peer, "foreign use of 249");
+	OK(reply_read(p, 104, COOKIE, &r) && r.has_number && !r.has_peer, "foreign use of 249");
 	full_reply(p);
 	p[72] = 2;
-	OK(stamp_reply_read(p, 104, COOKIE, &r) && !r.has_peer, "peer TLV of a later version");
+	OK(reply_read(p, 104, COOKIE, &r) && !r.has_peer, "peer TLV of a later version");
 	full_reply(p);
 	put_u16(p + 46, 65535);
-	OK(stamp_reply_read(p, 104, COOKIE, &r) && r.has_number && !r.has_peer,
+	OK(reply_read(p, 104, COOKIE, &r) && r.has_number && !r.has_peer,
 		"a cut padding TLV ends the walk, its cookie counts");
 	put_u16(p + 46, 15);
-	OK(stamp_reply_read(p, 104, COOKIE, &r) && !r.has_number, "padding too short for number and cookie");
+	OK(reply_read(p, 104, COOKIE, &r) && !r.has_number, "padding too short for number and cookie");
 	full_reply(p);
 	p[45] = 2;
-	OK(stamp_reply_read(p, 104, COOKIE, &r) && !r.has_number && r.has_peer, "unknown types are stepped over");
+	OK(reply_read(p, 104, COOKIE, &r) && !r.has_number && r.has_peer, "unknown types are stepped over");
 	memset(p + 44, 0, 60);
-	OK(stamp_reply_read(p, 104, COOKIE, &r) && !r.has_number && !r.has_peer, "zero padding instead of TLVs");
+	OK(reply_read(p, 104, COOKIE, &r) && !r.has_number && !r.has_peer, "zero padding instead of TLVs");
 }
 
 int main(void)

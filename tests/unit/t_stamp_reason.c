@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The reason TLV: left empty by the sender, filled by a responder that watches itself, read back. */
 #include "tap.h"
+#include "stamp_request.h"
 #include "wire/stamp.h"
 
 static const uint64_t COOKIE = 99;
@@ -22,18 +23,18 @@ int main(void)
 			    seen;
 	size_t wrong = 0;
 	for (size_t bytes = STAMP_REQUEST_MIN_BYTES; bytes <= sizeof p; bytes++) {
-		stamp_request_fill(p, bytes, COOKIE, 0, 1);
-		stamp_request_number(p, 7, 1);
+		request_fill(p, bytes, COOKIE, 0, 1);
+		request_number(p, 7, 1);
 		wrong += stamp_reflect(p, bytes, &in, p, sizeof p, &made) != STAMP_REFLECT || made.bytes != bytes ||
 			 !made.peer_at;
 		wrong += (made.reason_at != 0) != (bytes >= STAMP_REQUEST_REASON_BYTES);
-		wrong += !stamp_reply_read(p, bytes, COOKIE, &r) || !r.has_number || !r.has_peer || r.reason_at != 0;
+		wrong += !reply_read(p, bytes, COOKIE, &r) || !r.has_number || !r.has_peer || r.reason_at != 0;
 	}
 	IS_I64(wrong, 0, "every size: the TLV is there from 148 octets on, and says nothing unless filled");
-	stamp_request_fill(p, 148, COOKIE, 0, 1);
+	request_fill(p, 148, COOKIE, 0, 1);
 	stamp_reflect(p, 148, &in, p, sizeof p, &made);
 	stamp_reflect_reason(p, &made, &said);
-	OK(stamp_reply_read(p, 148, COOKIE, &r) && r.reason_at == made.reason_at, "filled: it is found");
+	OK(reply_read(p, 148, COOKIE, &r) && r.reason_at == made.reason_at, "filled: it is found");
 	stamp_reason_read(p + made.reason_at, &seen);
 	OK(seen.word == 1 && seen.detail == 3 && seen.cpu_before == 19 && seen.cpu_after == 25 && seen.pid == 812 &&
 			seen.covered_ns == 1539000 && seen.off_ns == 1600000,
@@ -43,7 +44,7 @@ int main(void)
 	stamp_reason_read(p + made.reason_at, &seen);
 	IS_I64(strlen(seen.comm), 15, "a name without an end is ended");
 	p[made.reason_at] ^= 1;
-	OK(stamp_reply_read(p, 148, COOKIE, &r) && r.reason_at == 0, "another cookie: not ours");
+	OK(reply_read(p, 148, COOKIE, &r) && r.reason_at == 0, "another cookie: not ours");
 	made.reason_at = 0;
 	uint8_t before[sizeof p];
 	memcpy(before, p, sizeof p);

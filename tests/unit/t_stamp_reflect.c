@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "tap.h"
+#include "stamp_request.h"
 #include "wire/stamp.h"
 
 static const uint64_t COOKIE = 0xfeedfacecafebeef, T1 = 0xe9a1b2c3d4e5f607, T2 = 0xe9a1b2c400000001;
@@ -20,8 +21,8 @@ static struct stamp_arrival arrival(bool light)
 
 static void our_request(uint8_t *p, size_t bytes)
 {
-	stamp_request_fill(p, bytes, COOKIE, 0x1234, 0x0f91);
-	stamp_request_number(p, 0x900000007, T1);
+	request_fill(p, bytes, COOKIE, 0x1234, 0x0f91);
+	request_number(p, 0x900000007, T1);
 }
 
 static void base_fields(void)
@@ -51,7 +52,7 @@ static void base_fields(void)
 
 	struct stamp_reply r;
 	stamp_reflect_sent(p, &made, 0x1111, 1700000000000000003, 4);
-	OK(stamp_reply_read(p, 120, COOKIE, &r) && r.has_number && r.number == 0x900000007, "reads back: number");
+	OK(reply_read(p, 120, COOKIE, &r) && r.has_number && r.number == 0x900000007, "reads back: number");
 	OK(r.t3 == 0x1111 && r.has_peer, "T3 and peer TLV");
 	IS_I64(r.peer.valid, 0x1f, "valid: kernel and user receive, user send, both CPUs");
 	OK(r.peer.rx_cpu == 3 && r.peer.tx_cpu == 4 && r.peer.irq_cpu == 9, "CPUs");
@@ -59,7 +60,7 @@ static void base_fields(void)
 	IS_I64(r.peer.user_tx_ns, 1700000000000000003, "send time");
 	stamp_reflect(request, 120, &in, p, 120, &made);
 	stamp_reflect_sent(p, &made, 1, 2, -1);
-	OK(stamp_reply_read(p, 120, COOKIE, &r) && r.peer.valid == 0x0f && r.peer.tx_cpu == 0, "unknown CPU at send");
+	OK(reply_read(p, 120, COOKIE, &r) && r.peer.valid == 0x0f && r.peer.tx_cpu == 0, "unknown CPU at send");
 
 	uint32_t own = 55;
 	in.own_sequence = &own;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tap.h"
+#include "stamp_request.h"
 #include "wire/stamp.h"
 
 enum { FRAME_HEAD = 14 + 20 + 8, PACKET_BYTES = 104 };
@@ -41,8 +42,8 @@ static bool write_capture(const char *path)
 		put_le32(file, head[i]);
 
 	uint8_t packet[PACKET_BYTES];
-	stamp_request_fill(packet, sizeof(packet), 0xfeed, 0, 0x8a91);
-	stamp_request_number(packet, 70000, stamp_ntp_of_real(1700000000250000000));
+	request_fill(packet, sizeof(packet), 0xfeed, 0, 0x8a91);
+	request_number(packet, 70000, stamp_ntp_of_real(1700000000250000000));
 	write_frame(file, packet, 40000, STAMP_PORT);
 	struct stamp_arrival in = {
 		.ttl = 63, .error_estimate = 0x0c85, .t2_ntp = stamp_ntp_of_real(1700000001500000000)};
