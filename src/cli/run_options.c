@@ -109,6 +109,7 @@ struct session_config run_options_session(const struct run_options *config, char
 			.ca_path = config->ca,
 			.status = (unsigned)config->expect_status},
 		.key_file = config->key_file,
+		.reply_dscp = (uint8_t)config->reply_dscp,
 		.stamps = (enum probe_stamps)config->stamps,
 		.on_late = (enum probe_late)config->on_late,
 		.cpu = config->cpus.count ? config->cpus.cpu[0] : -1,

@@ -10,9 +10,11 @@ struct run_options {
 	struct option_cpus cpus;
 	bool spin, quiet, ipv4, ipv6;
 	int stamps, on_late;
-	const char *schedule, *output, *inject, *send, *expect, *expect_regex, *ca, *key_file;
+	const char *schedule, *output, *inject, *send, *expect, *expect_regex, *ca;
 	uint64_t expect_bytes, expect_status;
 	bool fresh, insecure;
+	const char *key_file;
+	uint64_t reply_dscp;
 };
 
 extern const struct option_choice run_stamps_choices[], run_late_choices[];
@@ -36,6 +38,7 @@ extern const struct option_choice run_stamps_choices[], run_late_choices[];
 	{"insecure", 0, OPTION_FLAG, NULL, NULL, "https: do not check the server's certificate", RUN_AT(config, insecure), 0, 0, NULL}, \
 	{"ca", 0, OPTION_TEXT, "FILE", NULL, "https: certificates to trust instead of the system's", RUN_AT(config, ca), 0, 0, NULL}, \
 	{"key-file", 0, OPTION_TEXT, "FILE", NULL, "stamp: authenticated, with this key; the file must be ours, mode 0600", RUN_AT(config, key_file), 0, 0, NULL}, \
+	{"reply-dscp", 0, OPTION_COUNT, "N", NULL, "stamp: DSCP the reflector shall answer with, 1 to 63", RUN_AT(config, reply_dscp), 1, 63, NULL}, \
 	{"cpu", 0, OPTION_CPUS, "CPU", NULL, "where the measuring thread runs", RUN_AT(config, cpus), 0, 0, NULL}, \
 	{"spin", 0, OPTION_FLAG, NULL, NULL, "wait by looking, not by sleeping", RUN_AT(config, spin), 0, 0, NULL}, \
 	{"fifo", 0, OPTION_COUNT, "PRIO", NULL, "real-time priority of the measuring thread", RUN_AT(config, fifo), 1, 99, NULL}, \

@@ -60,6 +60,10 @@ enum answer_verdict answer_stamp(const struct answer_rules *rules, const struct 
 		.light = rules->light,
 		.own_sequence = in->own_sequence,
 		.ttl = (uint8_t)(in->ttl < 0 ? 255 : in->ttl),
+		.has_tos = in->tos >= 0,
+		.tos = (uint8_t)(in->tos < 0 ? 0 : in->tos),
+		.info = in->info,
+		.follow_up = in->follow_up,
 		.error_estimate = in->error_estimate,
 		.t2_ntp = stamp_ntp_of_real(t2.ns),
 		.peer =
@@ -80,12 +84,17 @@ enum answer_verdict answer_stamp(const struct answer_rules *rules, const struct 
 	return ANSWER_REPLY;
 }
 
-uint16_t answer_error_estimate(void)
+struct answer_clock answer_clock_now(void)
 {
 	struct timex state = {0};
 	int clock_state = adjtimex(&state);
 	bool synchronised = clock_state >= 0 && clock_state != TIME_ERROR && !(state.status & STA_UNSYNC);
+	bool pulse = synchronised && state.status & STA_PPSSIGNAL && state.status & (STA_PPSTIME | STA_PPSFREQ);
 	/* 16 s is where the kernel itself stops counting */
 	int64_t error_ns = clock_state >= 0 ? (int64_t)state.maxerror * 1000 : INT64_C(16000000000);
-	return stamp_error_estimate(synchronised, error_ns);
+	uint8_t sync = pulse ? STAMP_SYNC_GNSS : synchronised ? STAMP_SYNC_NTP : STAMP_SYNC_FREE;
+	return (struct answer_clock){
+		.error_estimate = stamp_error_estimate(synchronised, error_ns),
+		.info = {sync, STAMP_METHOD_SOFTWARE, sync, STAMP_METHOD_SOFTWARE},
+	};
 }

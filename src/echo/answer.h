@@ -22,7 +22,9 @@ enum answer_verdict answer_source(const struct answer_rules *rules, struct sourc
 /* How a STAMP request came in. */
 struct answer_arrival {
 	clock_real kernel_rx, user_rx; /* kernel ns 0: not stamped */
-	int ttl, rx_cpu;               /* -1: not known */
+	int ttl, tos, rx_cpu;          /* -1: not known */
+	struct stamp_info info;        /* how the clock is kept; sync_in 0: not told */
+	const struct stamp_follow_up *follow_up; /* NULL: nothing known */
 	uint16_t error_estimate;
 	const uint32_t *own_sequence;  /* NULL: stateless */
 };
@@ -31,5 +33,13 @@ enum answer_verdict answer_check(const struct answer_rules *rules, const uint8_t
 /* Makes the reply in place, for one that answer_check has passed; `room` is at least 44. T3 is left to stamp_reflect_sent. */
 enum answer_verdict answer_stamp(const struct answer_rules *rules, const struct answer_arrival *in, uint8_t *packet,
 	size_t bytes, size_t room, struct stamp_made *ret_made);
-/* Of this host's clock now, from adjtimex: synchronised or not, and the kernel's bound of its error. */
-uint16_t answer_error_estimate(void);
+/*
+ * Of this host's clock now, from adjtimex: synchronised or not, the kernel's bound of its error, and what keeps it.
+ * The kernel knows of a pulse per second (said to be GNSS) and of a disciplined clock, but not by whom: that is said to
+ * be NTP, also where it is PTP. Stamps are the kernel's or ours: software.
+ */
+struct answer_clock {
+	uint16_t error_estimate;
+	struct stamp_info info;
+};
+struct answer_clock answer_clock_now(void);

@@ -8,15 +8,9 @@
 
 #include <string.h>
 
-#include "wire/bytes.h"
-
-/* Where the base packet of the reply has the sender's sequence. */
-enum { SENDER_SEQUENCE_AT = 24 };
-
 void disturb_reply(struct disturb *disturb, uint8_t *packet, const struct stamp_made *made, struct inject_due *ret_due)
 {
-	uint32_t sequence = get_u32(packet + SENDER_SEQUENCE_AT);
-	bool here = inject_at(disturb->plan, sequence, disturb->draws++, ret_due);
+	bool here = inject_at(disturb->plan, made->sender_sequence, disturb->draws++, ret_due);
 	stamp_reflect_injecting(packet, made, here);
 	if (here)
 		inject_hold(ret_due);

@@ -7,7 +7,7 @@
 #include "echo/listener.h"
 #include "wire/stamp.h"
 
-enum { DISTURB_CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) };
+enum { DISTURB_CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(int)) };
 
 struct disturb {
 	const struct inject_plan *plan;

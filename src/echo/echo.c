@@ -145,6 +145,18 @@ static int open_listeners(struct echo *echo, const struct echo_config *config, s
 	return 0;
 }
 
+/* A listener that counts tells its senders when replies really left. */
+static int take_follow(struct echo *echo, struct listener *listener, struct tare_err *err)
+{
+	if (listener->kind != LISTENER_STAMP)
+		return 0;
+	listener->follow = ARENA_ARRAY(echo->arena, struct follow, 1);
+	if (!listener->follow)
+		return tare_fail(err, TARE_E_SYSTEM, "no memory for the send times of %s", listener->url);
+	listener->follow->kernel_rx = listener->kernel_stamps;
+	return 0;
+}
+
 static int take_worker(struct echo *echo, const struct echo_config *config, struct worker *worker, struct tare_err *err)
 {
 	worker->echo = echo;
@@ -169,7 +181,7 @@ static int take_worker(struct echo *echo, const struct echo_config *config, stru
 	}
 	if (worker->server.limit)
 		source_limit_open(worker->server.limit, config->limit_interval_ns);
-	worker->server.error_estimate = answer_error_estimate();
+	worker->server.clock = answer_clock_now();
 	return 0;
 }
 
@@ -183,6 +195,8 @@ static int deal(struct echo *echo, const struct echo_config *config, struct tare
 	}
 	for (size_t i = 0; i < echo->listener_count; i++) {
 		struct worker *worker = &echo->workers[i % echo->worker_count];
+		if (config->stateful && take_follow(echo, &echo->listeners[i], err) < 0)
+			return -1;
 		worker->polled[worker->listener_count] = (struct pollfd){.fd = echo->listeners[i].fd, .events = POLLIN};
 		worker->listeners[worker->listener_count++] = &echo->listeners[i];
 	}
@@ -203,7 +217,7 @@ static int fill(struct echo *echo, const struct echo_config *config, struct tare
 	if (config->inject)
 		per_worker += sizeof(struct disturb) + SERVE_ROOM;
 	if (config->stateful)
-		per_worker += sizeof(struct flows);
+		per_worker += sizeof(struct flows) + listeners * (sizeof(struct follow) + 64);
 	size_t bytes = sizeof(struct answer_rules) + sizeof(struct inject_plan) + listeners * sizeof(struct listener) + workers * per_worker;
 	if (arena_open(bytes + (5 + 8 * workers) * 64, ARENA_PREFAULT | ARENA_LOCK, &echo->arena, err) < 0)
 		return -1;

@@ -27,20 +27,22 @@ static uint32_t place_of(const struct flow_key *key)
 	return hash % (FLOWS_ROOM - FLOWS_NEAR);
 }
 
-uint32_t flows_count(struct flows *flows, const struct flow_key *key, int64_t now_ns)
+uint32_t flows_count(struct flows *flows, const struct flow_key *key, int64_t now_ns, struct flow **ret_flow)
 {
 	struct flow *near = &flows->flow[place_of(key)], *oldest = near;
 	for (int i = 0; i < FLOWS_NEAR; i++) {
 		struct flow *flow = &near[i];
 		if (flow->used_ns && memcmp(&flow->key, key, sizeof *key) == 0) {
 			if (now_ns - flow->used_ns > FLOWS_SILENT_NS)
-				flow->next = 0;
+				*flow = (struct flow){.key = *key};
 			flow->used_ns = now_ns;
+			*ret_flow = flow;
 			return flow->next++;
 		}
 		if (flow->used_ns < oldest->used_ns)
 			oldest = flow;
 	}
 	*oldest = (struct flow){.key = *key, .next = 1, .used_ns = now_ns};
+	*ret_flow = oldest;
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include <netinet/in.h>
 #include <stdint.h>
 
+#include "wire/stamp.h"
+
 enum { FLOWS_ROOM = 4096, FLOWS_NEAR = 8 };
 #define FLOWS_SILENT_NS ((int64_t)900 * 1000000000)
 
@@ -18,9 +20,13 @@ struct flow {
 	struct flow_key key;
 	uint32_t next;       /* what the next reply is numbered */
 	int64_t used_ns;     /* 0: free */
+	struct stamp_follow_up left; /* when an earlier reply really left; t3 0: not known */
 };
 struct flows { struct flow flow[FLOWS_ROOM]; };
 
 struct flow_key flow_key_of(const struct sockaddr_storage *from, uint32_t listener, uint16_t ssid);
-/* The number of this session's next reply, which is counted. now_ns from any clock that only grows, above 0. */
-uint32_t flows_count(struct flows *flows, const struct flow_key *key, int64_t now_ns);
+/*
+ * The number of this session's next reply, which is counted, and the session, which is it until another takes its
+ * place (its key then differs). now_ns from any clock that only grows, above 0.
+ */
+uint32_t flows_count(struct flows *flows, const struct flow_key *key, int64_t now_ns, struct flow **ret_flow);

@@ -96,6 +96,7 @@ static int ask_control(struct listener *listener, bool v6, struct tare_err *err)
 	/* RFC 5357: both ends send with 255, so that the other counts hops; without it the field says 255 */
 	set_int(listener, level, v6 ? IPV6_RECVHOPLIMIT : IP_RECVTTL, 1);
 	set_int(listener, level, v6 ? IPV6_UNICAST_HOPS : IP_TTL, 255);
+	set_int(listener, level, v6 ? IPV6_RECVTCLASS : IP_RECVTOS, 1);
 	unsigned got = 0;
 	if (net_stamps_on(listener->fd, NET_STAMP_RX, &got, err) < 0)
 		return tare_err_prefix(err, "%s", listener->url);

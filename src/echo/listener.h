@@ -5,6 +5,7 @@
 
 #include "echo/answer.h"
 #include "echo/echo.h"
+#include "echo/follow.h"
 #include "net/net.h"
 
 enum listener_kind { LISTENER_UDP, LISTENER_STAMP, LISTENER_TCP };
@@ -28,6 +29,7 @@ struct listener {
 	uint16_t port;
 	struct net_address address;
 	char url[112];
+	struct follow *follow;  /* of stamp:// that counts; NULL: none */
 	struct stream *stream;  /* of tcp://, stream.h */
 	/* counts on a cache line of their own */
 	_Alignas(64) listener_count requests, replies, too_short, refused, limited, send_errors, foreign;

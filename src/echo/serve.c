@@ -16,8 +16,8 @@
 /* How long a reading of the clock's error is used. Reading it anew costs 1 µs, behind a reply. */
 #define ESTIMATE_AGE_NS INT64_C(10000000000)
 
-/* Room for one IP_PKTINFO or IPV6_PKTINFO. */
-enum { SOURCE_CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) };
+/* Room for one IP_PKTINFO or IPV6_PKTINFO, and one IP_TOS or IPV6_TCLASS. */
+enum { REPLY_CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE(sizeof(int)) };
 
 /* Counts what was decided; true when it is to be answered. */
 static bool counted(struct listener *listener, enum answer_verdict verdict)
@@ -121,27 +121,51 @@ static enum answer_verdict reflect(struct server *server, const struct listener 
 		.kernel_rx = seen.kernel_rx,
 		.user_rx = user_rx,
 		.ttl = seen.ttl,
+		.tos = seen.tos,
 		.rx_cpu = rx_cpu,
-		.error_estimate = server->error_estimate,
+		.info = server->clock.info,
+		.error_estimate = server->clock.error_estimate,
 	};
-	uint32_t own_sequence;
+	struct stamp_follow_up left;
 	if (server->flows) {
 		struct flow_key key = flow_key_of(message->msg_name, listener->port,
 			stamp_request_ssid(server->packet, got, server->rules->key));
-		own_sequence = flows_count(server->flows, &key, user_rx.ns);
-		arrival.own_sequence = &own_sequence;
+		server->own_sequence = flows_count(server->flows, &key, user_rx.ns, &server->flow);
+		arrival.own_sequence = &server->own_sequence;
+		/* told once: the next reply tells of the next one */
+		left = server->flow->left;
+		server->flow->left.t3 = 0;
+		arrival.follow_up = left.t3 ? &left : NULL;
 	}
 	server->kernel_rx = seen.kernel_rx;
 	server->user_rx = user_rx;
 	return answer_stamp(server->rules, &arrival, server->packet, got, SERVE_ROOM, ret_made);
 }
 
-static void renew_estimate(struct server *server, clock_real now)
+/* Adds what makes the kernel send with a DSCP; the socket's own is 0. */
+static void reply_class(struct msghdr *message, uint8_t *control, const struct stamp_made *made)
 {
-	if (now.ns < server->estimate_until_ns && server->estimate_until_ns - now.ns <= ESTIMATE_AGE_NS)
+	if (!made->has_dscp || made->dscp == 0)
 		return;
-	server->error_estimate = answer_error_estimate();
-	server->estimate_until_ns = now.ns + ESTIMATE_AGE_NS;
+	bool v6 = ((const struct sockaddr *)message->msg_name)->sa_family == AF_INET6;
+	int tos = made->dscp << 2;
+	size_t used = message->msg_controllen;
+	struct cmsghdr head = {.cmsg_len = CMSG_LEN(sizeof tos),
+		.cmsg_level = v6 ? SOL_IPV6 : SOL_IP,
+		.cmsg_type = v6 ? IPV6_TCLASS : IP_TOS};
+	memset(control + used, 0, CMSG_SPACE(sizeof tos));
+	memcpy(control + used, &head, sizeof head);
+	memcpy(control + used + CMSG_LEN(0), &tos, sizeof tos);
+	message->msg_control = control;
+	message->msg_controllen = used + CMSG_SPACE(sizeof tos);
+}
+
+static void renew_clock(struct server *server, clock_real now)
+{
+	if (now.ns < server->clock_until_ns && server->clock_until_ns - now.ns <= ESTIMATE_AGE_NS)
+		return;
+	server->clock = answer_clock_now();
+	server->clock_until_ns = now.ns + ESTIMATE_AGE_NS;
 }
 
 static void explain(struct server *server, uint8_t *packet, const struct stamp_made *made)
@@ -149,6 +173,17 @@ static void explain(struct server *server, uint8_t *packet, const struct stamp_m
 	struct stamp_reason reason;
 	account_reason(server->account, server->kernel_rx, server->user_rx, &reason);
 	stamp_reflect_reason(packet, made, &reason);
+}
+
+/* flow NULL: of no session, or one that is not told. */
+static void send_reply(
+	struct listener *listener, const struct msghdr *message, struct flow *flow, uint32_t sequence, bool count)
+{
+	ssize_t sent = sendmsg(listener->fd, message, MSG_DONTWAIT);
+	if (count)
+		count_sent(listener, sent);
+	if (listener->follow)
+		follow_sent(listener->follow, listener->fd, sent >= 0, flow, sequence);
 }
 
 static void send_stamp(
@@ -159,14 +194,18 @@ static void send_stamp(
 	int cpu = cpu_current();
 	clock_real now = clock_real_now();
 	stamp_reflect_sent(message->msg_iov->iov_base, made, stamp_ntp_of_real(now.ns), now.ns, cpu);
-	count_sent(listener, sendmsg(listener->fd, message, MSG_DONTWAIT));
+	if (made->follow_up && listener->follow)
+		follow_begin(listener->follow, listener->fd);
+	/* a reply that was kept back is no longer the one in hands */
+	bool in_hands = message->msg_iov->iov_base == server->packet;
+	send_reply(listener, message, made->follow_up && in_hands ? server->flow : NULL, server->own_sequence, true);
 	if (server->account)
 		account_sent(server->account);
 	if (made->peer_at == 0)
 		count_one(&listener->foreign);
 	if (made->tlvs_forged)
 		count_one(&listener->wrong_tlvs);
-	renew_estimate(server, now);
+	renew_clock(server, now);
 }
 
 /* The same with faults on purpose: a reply may not leave, leave twice, or leave behind the next one. */
@@ -180,7 +219,7 @@ static void send_disturbed(
 		return;
 	send_stamp(server, listener, message, made);
 	if (due.duplicate)
-		sendmsg(listener->fd, message, MSG_DONTWAIT);
+		send_reply(listener, message, NULL, 0, false);
 	if (!disturb->kept)
 		return;
 	disturb->kept = false;
@@ -189,7 +228,7 @@ static void send_disturbed(
 
 static int serve_full(struct server *server, struct listener *listener, int receive_flags)
 {
-	_Alignas(struct cmsghdr) uint8_t control[NET_CONTROL_BYTES], reply_control[SOURCE_CONTROL_BYTES];
+	_Alignas(struct cmsghdr) uint8_t control[NET_CONTROL_BYTES], reply_control[REPLY_CONTROL_BYTES];
 	struct sockaddr_storage from;
 	struct iovec part = {.iov_base = server->packet, .iov_len = SERVE_ROOM};
 	struct msghdr message = {
@@ -201,8 +240,13 @@ static int serve_full(struct server *server, struct listener *listener, int rece
 		.msg_controllen = sizeof control,
 	};
 	ssize_t got = recvmsg(listener->fd, &message, receive_flags);
-	if (got < 0)
-		return nothing(errno);
+	if (got < 0) {
+		int why = errno;
+		/* a late send time makes poll call us without a request */
+		if (listener->follow && listener->follow->on)
+			follow_drain(listener->follow, listener->fd);
+		return nothing(why);
+	}
 	clock_real user_rx = clock_real_now();
 	int rx_cpu = cpu_current();
 	if (message.msg_namelen == 0)
@@ -216,6 +260,8 @@ static int serve_full(struct server *server, struct listener *listener, int rece
 		verdict = ANSWER_REFUSED;
 	if (!counted(listener, verdict))
 		return 1;
+	if (listener->kind == LISTENER_STAMP)
+		reply_class(&message, reply_control, &made);
 	part.iov_len = made.bytes;
 	message.msg_flags = 0;
 	if (listener->kind == LISTENER_STAMP && server->disturb)

@@ -19,8 +19,10 @@ struct server {
 	uint8_t *packet;            /* SERVE_ROOM octets */
 	bool spin;
 	clock_real kernel_rx, user_rx; /* of the request in hands */
-	uint16_t error_estimate;
-	int64_t estimate_until_ns;  /* CLOCK_REALTIME */
+	struct flow *flow;          /* of that request: its session; NULL: stateless */
+	uint32_t own_sequence;      /* and its number there */
+	struct answer_clock clock;
+	int64_t clock_until_ns;     /* CLOCK_REALTIME: then it is read anew */
 };
 
 /*

@@ -42,6 +42,7 @@ void net_address_text(struct net_address *address, bool with_port);
 struct net_arrival {
 	clock_real kernel_rx;   /* ns 0: none */
 	int ttl;                /* -1: not asked or not told */
+	int tos;                /* IPv4's type of service, IPv6's traffic class: DSCP and ECN; -1 as above */
 	bool cut;               /* control data truncated */
 };
 

@@ -84,6 +84,12 @@ static clock_real software_stamp(const struct cmsghdr *control)
 	return (clock_real){(int64_t)stamps.ts[0].tv_sec * 1000000000 + stamps.ts[0].tv_nsec};
 }
 
+/* IPv4 gives one octet, IPv6 an int. */
+static int octet_of(const struct cmsghdr *control)
+{
+	return control->cmsg_len >= CMSG_LEN(1) ? *CMSG_DATA(control) : -1;
+}
+
 static int int_of(const struct cmsghdr *control)
 {
 	int value = -1;
@@ -94,13 +100,17 @@ static int int_of(const struct cmsghdr *control)
 
 void net_arrival_of(struct msghdr *message, struct net_arrival *ret_arrival)
 {
-	*ret_arrival = (struct net_arrival){.ttl = -1, .cut = (message->msg_flags & MSG_CTRUNC) != 0};
+	*ret_arrival = (struct net_arrival){.ttl = -1, .tos = -1, .cut = (message->msg_flags & MSG_CTRUNC) != 0};
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
 		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SO_TIMESTAMPING)
 			ret_arrival->kernel_rx = software_stamp(c);
 		else if ((c->cmsg_level == SOL_IP && c->cmsg_type == IP_TTL) ||
 			(c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_HOPLIMIT))
 			ret_arrival->ttl = int_of(c);
+		else if (c->cmsg_level == SOL_IP && c->cmsg_type == IP_TOS)
+			ret_arrival->tos = octet_of(c);
+		else if (c->cmsg_level == SOL_IPV6 && c->cmsg_type == IPV6_TCLASS)
+			ret_arrival->tos = int_of(c);
 	}
 }
 

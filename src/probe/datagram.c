@@ -103,7 +103,7 @@ int datagram_send_at(struct probe_target *target, uint64_t number, clock_mono du
 static void take_message(struct datagram *d, const uint8_t *message, size_t bytes, clock_mono now, uint16_t cpu,
 	const struct net_arrival *arrival)
 {
-	struct probe_reply reply = {.user_rx = now, .kernel_rx = arrival->kernel_rx, .cpu_rx = cpu, .cut = arrival->cut};
+	struct probe_reply reply = {.user_rx = now, .kernel_rx = arrival->kernel_rx, .cpu_rx = cpu, .tos = arrival->tos, .cut = arrival->cut};
 	if (d->format->read(d, message, bytes, &reply))
 		probe_answer(d->target, &reply);
 	else
@@ -121,7 +121,7 @@ static int drain_batch(struct probe_target *target, struct datagram *d)
 		return errno == EAGAIN ? 0 : datagram_drain_notices(target) + 1;
 	uint16_t cpu = (uint16_t)(cpu_current() + 1);
 	for (int i = 0; i < got; i++) {
-		struct net_arrival arrival = {.ttl = -1};
+		struct net_arrival arrival = {.ttl = -1, .tos = -1};
 		if (stamped)
 			net_arrival_of(&d->in[i].msg_hdr, &arrival);
 		take_message(d, d->buffers + (size_t)i * d->room, d->in[i].msg_len, now, cpu, &arrival);
@@ -148,7 +148,7 @@ int datagram_drain(struct probe_target *target)
 	}
 	clock_mono now = source_mono(target->clock);
 	if (!stamped)
-		arrival = (struct net_arrival){.ttl = -1};
+		arrival = (struct net_arrival){.ttl = -1, .tos = -1};
 	if (got < 0)
 		return datagram_drain_notices(target) + 1;
 	take_message(d, d->buffers, (size_t)got, now, (uint16_t)(cpu_current() + 1), &arrival);

@@ -96,6 +96,7 @@ struct probe_request {
 	const struct probe_exchange *exchange; /* NULL: the kind's own requests, any answer */
 	const struct probe_http *http;
 	const struct stamp_key *key; /* borrowed; NULL: unauthenticated */
+	uint8_t reply_dscp;    /* that a STAMP reflector is asked to answer with */
 	int64_t timeout_ns;
 };
 
@@ -134,6 +135,7 @@ struct probe_reply {
 	clock_mono user_rx;
 	clock_real kernel_rx;
 	uint16_t cpu_rx;
+	int tos;                      /* of the reply as it came: DSCP and ECN; -1: not known */
 	uint16_t wrong;               /* enum tare_reason_code: not the answer expected; 0: it is */
 	bool cut;                     /* control data was truncated */
 	bool injected, injecting;     /* the peer disturbed this reply on purpose; does so with some */

@@ -5,8 +5,10 @@
  * reflectors on the sender's sequence and time, which both must be ours. With a key a
  * reply without the right HMAC is nobody's: dropped, and counted apart from foreign ones.
  */
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "probe/datagram.h"
 #include "probe/stamp_seen.h"
@@ -15,9 +17,15 @@
 /* What we claim of our own clock: not known to be synchronised, right within 1 s. */
 #define STAMP_CLAIMED_ERROR_NS ((int64_t)1000000000)
 
+/* Replies whose real send time may still be told, by the reflector's own number of them; a power of two. */
+enum { FOLLOWED_ROOM = 1024 };
+/* What is told to have left so much later than its own stamp says is another packet's. */
+#define FOLLOW_MOST_NS ((int64_t)1000000000)
+
 struct stamp_sender {
 	struct stamp_asking asking;
 	struct stamp_seen seen;
+	struct { uint32_t own; uint64_t number_plus_one; } replied[FOLLOWED_ROOM];
 };
 
 static struct stamp_sender *sender_of(const struct datagram *d)
@@ -71,16 +79,39 @@ static void peer_of_tlv(const struct stamp_peer *peer, struct probe_reply *reply
 	reply->cpu_peer_tx = cpu_plus_one(peer->valid, STAMP_VALID_TX_CPU, peer->tx_cpu);
 }
 
+static int64_t real_of(const struct datagram *d, const struct stamp_reply *seen, uint64_t time, const struct probe_reply *reply)
+{
+	return seen->error_estimate & STAMP_ERROR_Z ? stamp_real_of_ptp(time)
+						    : stamp_real_of_ntp(time, reply->user_rx.ns + d->target->real_offset_ns);
+}
+
+/*
+ * Follow-up telemetry: an earlier reply's send time as its kernel or card saw it, in place of the one the reflector
+ * wrote into the packet before it was sent. Not earlier than that one, and not much later.
+ */
+static void follow_up(const struct datagram *d, const struct stamp_reply *seen, const struct probe_reply *reply)
+{
+	struct stamp_sender *sender = sender_of(d);
+	uint32_t own = seen->follow_up.sequence;
+	uint64_t number = sender->replied[own % FOLLOWED_ROOM].number_plus_one - 1;
+	if (sender->replied[own % FOLLOWED_ROOM].own != own || number >= d->target->next)
+		return;
+	struct raw_sample *sample = &d->target->samples[number];
+	int64_t left_ns = real_of(d, seen, seen->follow_up.t3, reply);
+	if (!sample->peer_tx_ns || left_ns < sample->peer_tx_ns || left_ns - sample->peer_tx_ns > FOLLOW_MOST_NS)
+		return;
+	sample->peer_tx_ns = left_ns;
+	sender->seen.followed_used++;
+}
+
 /* Some reflectors copy one time into both fields; that is no residence of zero but none measured. */
 static void peer_of_base(const struct datagram *d, const struct stamp_reply *seen, struct probe_reply *reply)
 {
-	bool ptp = seen->error_estimate & 0x4000;
-	int64_t near_ns = reply->user_rx.ns + d->target->real_offset_ns;
 	if (seen->t2 == seen->t3)
 		return;
 	reply->has_peer = true;
-	reply->peer_rx_ns = ptp ? stamp_real_of_ptp(seen->t2) : stamp_real_of_ntp(seen->t2, near_ns);
-	reply->peer_tx_ns = ptp ? stamp_real_of_ptp(seen->t3) : stamp_real_of_ntp(seen->t3, near_ns);
+	reply->peer_rx_ns = real_of(d, seen, seen->t2, reply);
+	reply->peer_tx_ns = real_of(d, seen, seen->t3, reply);
 }
 
 static bool stamp_read(struct datagram *d, const uint8_t *message, size_t bytes, struct probe_reply *reply)
@@ -99,7 +130,11 @@ static bool stamp_read(struct datagram *d, const uint8_t *message, size_t bytes,
 		peer_of_tlv(&seen.peer, reply);
 	else
 		peer_of_base(d, &seen, reply);
-	stamp_seen_take(&sender->seen, &(struct stamp_reply_seen){&seen, reply->number, d->packet_bytes, bytes});
+	stamp_seen_take(&sender->seen, &(struct stamp_reply_seen){&seen, reply->number, d->packet_bytes, bytes, reply->tos});
+	if (seen.has_follow_up)
+		follow_up(d, &seen, reply);
+	sender->replied[seen.sequence % FOLLOWED_ROOM].own = seen.sequence;
+	sender->replied[seen.sequence % FOLLOWED_ROOM].number_plus_one = reply->number + 1;
 	reply->reason = seen.reason_at ? message + seen.reason_at : NULL;
 	return true;
 }
@@ -117,6 +152,7 @@ static void stamp_begin(struct probe_target *target)
 {
 	struct stamp_sender *sender = sender_of(datagram_of(target));
 	sender->seen = (struct stamp_seen){.sealed = sender->asking.key != NULL};
+	memset(sender->replied, 0, sizeof sender->replied);
 }
 
 static void stamp_tell(struct probe_target *target, char *buffer, size_t room)
@@ -138,9 +174,14 @@ static int stamp_open(struct probe_target *target, struct tare_err *err)
 		.cookie = d->cookie,
 		.ssid = (uint16_t)(d->id | 1),
 		.error_estimate = stamp_error_estimate(false, STAMP_CLAIMED_ERROR_NS),
+		.reply_dscp = target->request.reply_dscp,
 	};
 	for (unsigned i = 0; i < PROBE_BATCH_MAX; i++)
 		stamp_request_fill(datagram_packet(d, i), &sender->asking);
+	/* read only where control data is read anyway; not told where the kernel refuses */
+	int on = 1;
+	if (target->stamps & NET_STAMP_RX)
+		setsockopt(target->fd, d->v6 ? SOL_IPV6 : SOL_IP, d->v6 ? IPV6_RECVTCLASS : IP_RECVTOS, &on, sizeof on);
 	return 0;
 }
 

@@ -8,6 +8,25 @@
 
 #include "base/text.h"
 
+static void take_class(struct stamp_seen *seen, const struct stamp_reply_seen *one)
+{
+	const struct stamp_reply *reply = one->reply;
+	if (one->tos >= 0) {
+		seen->tos_known++;
+		seen->tos = (uint8_t)one->tos;
+	}
+	if (reply->has_info) {
+		seen->infos++;
+		seen->info = reply->info;
+	}
+	if (!reply->has_class)
+		return;
+	seen->class_changes += seen->classes && (seen->class.seen_dscp != reply->class.seen_dscp ||
+						seen->class.seen_ecn != reply->class.seen_ecn);
+	seen->classes++;
+	seen->class = reply->class;
+}
+
 void stamp_seen_take(struct stamp_seen *seen, const struct stamp_reply_seen *one)
 {
 	const struct stamp_reply *reply = one->reply;
@@ -21,6 +40,11 @@ void stamp_seen_take(struct stamp_seen *seen, const struct stamp_reply_seen *one
 	seen->same_length += one->sent_bytes == one->got_bytes;
 	seen->ttl_zero += reply->sender_ttl == 0;
 	seen->error_estimate = reply->error_estimate;
+	seen->understood = reply->understood;
+	seen->unknown = reply->unknown;
+	seen->malformed = reply->malformed;
+	seen->followed += reply->has_follow_up;
+	take_class(seen, one);
 	if (!seen->any || one->number < seen->first) {
 		seen->first = one->number;
 		seen->first_own = reply->sequence;
@@ -83,6 +107,64 @@ static void tell_clock(struct text *text, uint16_t estimate)
 		estimate & STAMP_ERROR_S ? "said to be synchronised" : "not synchronised, it says,", bound);
 }
 
+static void tell_tlvs(const struct stamp_seen *seen, struct text *text)
+{
+	if (seen->understood + seen->unknown + seen->malformed == 0)
+		return;
+	text_add(text, ", TLVs: %u understood", seen->understood);
+	if (seen->unknown)
+		text_add(text, ", %u not", seen->unknown);
+	if (seen->malformed)
+		text_add(text, ", %u called malformed", seen->malformed);
+}
+
+static void tell_info(const struct stamp_seen *seen, struct text *text)
+{
+	static const char *const keepers[] = {[STAMP_SYNC_NTP] = "by NTP (or PTP, where it is tare)",
+		[STAMP_SYNC_PTP] = "by PTP",
+		[STAMP_SYNC_SSU] = "by SSU or BITS",
+		[STAMP_SYNC_GNSS] = "by GNSS or a pulse per second",
+		[STAMP_SYNC_FREE] = "by nobody"};
+	static const char *const methods[] = {[STAMP_METHOD_HARDWARE] = "hardware",
+		[STAMP_METHOD_SOFTWARE] = "software",
+		[STAMP_METHOD_CONTROL] = "the control plane"};
+	enum { KEEPERS = sizeof keepers / sizeof *keepers, METHODS = sizeof methods / sizeof *methods };
+	const struct stamp_info *info = &seen->info;
+	if (!seen->infos)
+		return;
+	const char *keeper = info->sync_in < KEEPERS ? keepers[info->sync_in] : NULL;
+	const char *in = info->method_in < METHODS ? methods[info->method_in] : NULL;
+	const char *out = info->method_out < METHODS ? methods[info->method_out] : NULL;
+	text_add(text, ", its clock kept %s, stamps by %s", keeper ? keeper : "by something unknown", in ? in : "something unknown");
+	if (info->method_in != info->method_out)
+		text_add(text, " and, of replies, by %s", out ? out : "something unknown");
+}
+
+/* What the way there made of the DSCP and ECN that requests left with, and the way back of what was asked. */
+static void tell_class(const struct stamp_seen *seen, struct text *text)
+{
+	const struct stamp_class *class = &seen->class;
+	if (!seen->classes)
+		return;
+	text_add(text, "; requests arrive there with DSCP %u and ECN %u", class->seen_dscp, class->seen_ecn);
+	if (seen->class_changes)
+		text_add(text, " (the last; it changed %llu time%s)", (unsigned long long)seen->class_changes,
+			seen->class_changes == 1 ? "" : "s");
+	if (class->refused)
+		text_add(text, ", it does not answer with DSCP %u as asked", class->asked_dscp);
+	if (seen->tos_known)
+		text_add(text, ", replies here with DSCP %u and ECN %u", seen->tos >> 2, seen->tos & 3);
+	if (seen->tos_known && !class->refused && class->asked_dscp != seen->tos >> 2)
+		text_add(text, " where DSCP %u was asked for", class->asked_dscp);
+}
+
+static void tell_followed(const struct stamp_seen *seen, struct text *text)
+{
+	if (seen->followed)
+		text_add(text, "; of %llu replies it told afterwards when they really left, used for %llu",
+			(unsigned long long)seen->followed, (unsigned long long)seen->followed_used);
+}
+
 static void tell_losses(const struct stamp_seen *seen, const struct raw_sample *samples, struct text *text)
 {
 	uint64_t there, back;
@@ -128,7 +210,11 @@ void stamp_seen_tell(const struct stamp_seen *seen, const struct raw_sample *sam
 	if (seen->same_times == n)
 		text_add(&text, ", receive and send time equal: no residence can be told");
 	trait(&text, n - seen->ttl_zero, n, "hop limit told", "hop limit not told");
+	tell_tlvs(seen, &text);
 	tell_clock(&text, seen->error_estimate);
+	tell_info(seen, &text);
+	tell_class(seen, &text);
+	tell_followed(seen, &text);
 	if (seen->tlvs_forged)
 		text_add(&text, ", TLVs without the right HMAC and not used in %llu of %llu replies",
 			(unsigned long long)seen->tlvs_forged, (unsigned long long)n);

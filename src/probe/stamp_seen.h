@@ -13,13 +13,23 @@ struct stamp_seen {
 	uint64_t forged;              /* dropped for their HMAC; not among the replies */
 	uint64_t tlvs_forged;         /* replies whose TLVs were not used for theirs */
 	uint64_t replies, ssid, padding, tare, same_times, same_sequence, same_length, ttl_zero;
-	uint16_t error_estimate;      /* of the last reply */
+	uint64_t infos, classes, class_changes, tos_known, followed, followed_used;
+	uint16_t error_estimate;      /* of the last reply, as the four below */
+	unsigned understood, unknown, malformed;
+	struct stamp_info info;
+	struct stamp_class class;
+	uint8_t tos;                  /* the last reply's own, where tos_known */
 	/* the replies to our earliest and our latest request so far: their number and the peer's own */
 	bool any;
 	uint64_t first, last;
 	uint32_t first_own, last_own;
 };
-struct stamp_reply_seen { const struct stamp_reply *reply; uint64_t number; size_t sent_bytes, got_bytes; };
+struct stamp_reply_seen {
+	const struct stamp_reply *reply;
+	uint64_t number;
+	size_t sent_bytes, got_bytes;
+	int tos; /* that it arrived with; -1: not known */
+};
 void stamp_seen_take(struct stamp_seen *seen, const struct stamp_reply_seen *one);
 
 /*

@@ -96,6 +96,7 @@ int session_open_target(struct session *session, size_t i, uint64_t salt, struct
 		.exchange = exchange_for(session, probe->kind),
 		.http = &config->http,
 		.key = probe->kind->key_bytes ? session->key : NULL,
+		.reply_dscp = config->reply_dscp,
 		.timeout_ns = config->timeout_ns,
 	};
 	session->probe_list[i] = probe;

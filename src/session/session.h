@@ -53,6 +53,7 @@ struct session_config {
 	const char *send, *expect, *expect_regex;
 	size_t expect_bytes;
 	struct probe_http http;
+	uint8_t reply_dscp;        /* stamp: what replies shall leave with (RFC 8972, class of service) */
 	const char *key_file;      /* stamp: authenticated mode (base/secret.h); NULL: no key */
 	enum probe_stamps stamps;
 	enum probe_late on_late;

@@ -209,6 +209,7 @@ struct stamp_arrival {
 };
 struct stamp_made {
 	const struct stamp_key *key;
+	uint32_t sender_sequence;
 	size_t bytes;
 	size_t peer_at;   /* offset of our TLV's value; 0: the request had none */
 	size_t reason_at; /* the same of the reason TLV */

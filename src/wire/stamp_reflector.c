@@ -196,7 +196,7 @@ enum stamp_verdict stamp_reflect(const uint8_t *request, size_t bytes, const str
 	if (made_bytes > room)
 		return STAMP_TOO_LONG;
 
-	struct stamp_made made = {.key = arrival->key, .bytes = made_bytes};
+	struct stamp_made made = {.key = arrival->key, .bytes = made_bytes, .sender_sequence = get_u32(request)};
 	if (arrival->key)
 		made.tlvs_forged = tlv_seal_of(arrival->key, request, bytes, true, &made.hmac_at) == TLV_SEAL_WRONG;
 	if (reply != request && bytes > base_bytes)

@@ -236,6 +236,38 @@ static void authenticated(const char *host, const char *asked)
 	unlink(path);
 }
 
+/*
+ * A reflector that counts tells with each reply when the one before really left, and answers with the DSCP asked for.
+ * Loopback stamps within the send call, so that the time is always there.
+ */
+static void followed(const char *host, const char *asked)
+{
+	uint16_t port = free_port();
+	uint8_t reply[512];
+	struct echo *echo = open_echo((struct echo_config){.stateful = true}, host, NULL, port, 0);
+	AUTO_FD fd = asker(asked, port, 0);
+	if (!OK(echo && fd >= 0, "%s, counting", host)) {
+		echo_free(echo);
+		return;
+	}
+	struct stamp_asking asking = {.bytes = STAMP_REQUEST_FULL_BYTES, .cookie = COOKIE, .reply_dscp = 34};
+	struct stamp_reply r[4];
+	size_t read = 0, wrong = 0;
+	for (size_t i = 0; i < 4; i++) {
+		ask_sealed(fd, &asking, reply);
+		read += stamp_reply_read(reply, asking.bytes, &asking, &r[i]) == STAMP_READ_REPLY && r[i].has_info && r[i].has_class;
+	}
+	IS_I64(read, 4, "each with information and class");
+	OK(!r[0].has_follow_up, "the first has nothing before it");
+	/* stamps are switched on behind the first request, so the first reply is the first that has one */
+	for (size_t i = 1; i < 4; i++)
+		wrong += !r[i].has_follow_up || r[i].follow_up.sequence != r[i - 1].sequence || r[i].follow_up.t3 < r[i - 1].t3 ||
+			 r[i].follow_up.t3 > r[i].t2 || r[i].follow_up.method != STAMP_METHOD_SOFTWARE;
+	IS_I64(wrong, 0, "then the time of the one before: not before its own T3, not behind the next request's T2");
+	OK(r[3].class.asked_dscp == 34 && !r[3].class.refused && r[3].class.seen_dscp == 0, "DSCP asked, granted and seen");
+	echo_free(echo);
+}
+
 /* Opening fails, with this error code and this within its text. */
 static void open_fails(struct echo_config config, const char *url, enum tare_code code, const char *within)
 {
@@ -420,8 +452,11 @@ int main(void)
 		SKIP(3, "no IPv6 here");
 	}
 	authenticated("stamp://127.0.0.1", "127.0.0.1");
-	if (has_v6)
+	followed("stamp://127.0.0.1", "127.0.0.1");
+	if (has_v6) {
 		authenticated("stamp://[::1]", "::1");
+		followed("stamp://[::]", "::1");
+	}
 	else
 		SKIP(1, "no IPv6 here");
 	injected();

@@ -62,7 +62,10 @@ static void sizes(void)
 
 static void estimate(void)
 {
-	uint16_t now = answer_error_estimate();
+	struct answer_clock clock = answer_clock_now();
+	uint16_t now = clock.error_estimate;
+	OK(clock.info.sync_in == (now & STAMP_ERROR_S ? clock.info.sync_in == STAMP_SYNC_GNSS ? STAMP_SYNC_GNSS : STAMP_SYNC_NTP : STAMP_SYNC_FREE),
+		"who keeps the clock agrees with the estimate: %u", clock.info.sync_in);
 	OK((now & 0xff) >= 128 && !(now & STAMP_ERROR_Z), "the host's own error estimate is well-formed: %04x", now);
 }
 

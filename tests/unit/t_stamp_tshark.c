@@ -7,7 +7,7 @@
 #include "stamp_request.h"
 #include "wire/stamp.h"
 
-enum { FRAME_HEAD = 14 + 20 + 8, PACKET_BYTES = 104 };
+enum { FRAME_HEAD = 14 + 20 + 8, PACKET_BYTES = STAMP_REQUEST_FULL_BYTES };
 
 static void put_le32(FILE *file, uint32_t value)
 {
@@ -45,7 +45,11 @@ static bool write_capture(const char *path)
 	request_fill(packet, sizeof(packet), 0xfeed, 0, 0x8a91);
 	request_number(packet, 70000, stamp_ntp_of_real(1700000000250000000));
 	write_frame(file, packet, 40000, STAMP_PORT);
-	struct stamp_arrival in = {
+	struct stamp_follow_up left = {69999, stamp_ntp_of_real(1700000001750000000), STAMP_METHOD_SOFTWARE};
+	struct stamp_arrival in = {.has_tos = true,
+		.tos = 0xb9,
+		.info = {STAMP_SYNC_NTP, STAMP_METHOD_SOFTWARE, STAMP_SYNC_NTP, STAMP_METHOD_SOFTWARE},
+		.follow_up = &left,
 		.ttl = 63, .error_estimate = 0x0c85, .t2_ntp = stamp_ntp_of_real(1700000001500000000)};
 	struct stamp_made made;
 	stamp_reflect(packet, sizeof(packet), &in, packet, sizeof(packet), &made);
@@ -58,7 +62,7 @@ enum { LINE_BYTES = 1024 };
 
 struct expected {
 	const char *field, *text;
-	bool is_time;
+	bool is_part; /* compared as a part of what is printed */
 };
 
 /* All fields of one frame as tshark prints them, a tab between; false when it could not be run. */
@@ -78,6 +82,12 @@ static bool decode(const char *path, int frame, const struct expected *want, siz
 	return pclose(pipe) == 0 && read;
 }
 
+/* Flags are printed as True by some versions. */
+static unsigned long number_of(const char *text)
+{
+	return *text == 'T' ? 1 : strtoul(text, NULL, 0);
+}
+
 /*
  * Numbers come in decimal or hex and times in one of two date formats, by tshark's
  * version: what is compared is the number, or the time of day within the text.
@@ -88,8 +98,8 @@ static void check_frame(const char *path, int frame, const struct expected *want
 	OK(decode(path, frame, want, count, line), "tshark reads frame %d", frame);
 	for (size_t i = 0; i < count; i++) {
 		const char *got = strsep(&rest, "\t");
-		bool same = got && (want[i].is_time ? strstr(got, want[i].text) != NULL
-						    : strtoul(got, NULL, 0) == strtoul(want[i].text, NULL, 0));
+		bool same = got && (want[i].is_part ? strstr(got, want[i].text) != NULL
+						    : number_of(got) == number_of(want[i].text));
 		OK(same, "frame %d: %s", frame, want[i].field);
 		if (!same)
 			printf("# got '%s', expected '%s'\n", got ? got : "nothing", want[i].text);
@@ -102,6 +112,19 @@ static void check(const char *path)
 		{"seq_number", "70000", false},
 		{"timestamp", "22:13:20.250000000", true},
 		{"error_estimate", "0x8a91", false},
+		{"error_estimate.s", "1", false},
+		{"error_estimate.z", "0", false},
+		{"error_estimate.scale", "0xa", false},
+		{"error_estimate.multiplier", "0x91", false},
+		/* TLVs are padding to it: ours (1, 249, 250), then 3, 4 and 7 as asked */
+		{"padding",
+			"800100100000000000011170000000000000feed"
+			"80f90024544152450100000000000000000000000000000000000000000000000000000000000000"
+			"80fa002854415245010000000000000000000000000000000000000000000000000000000000000000000000"
+			"8003000400000000"
+			"8004000400000000"
+			"8007001000000000000000000000000000000000",
+			true},
 	};
 	static const struct expected reply[] = {
 		{"seq_number", "70000", false},
@@ -113,6 +136,18 @@ static void check(const char *path)
 		{"sender_timestamp", "22:13:20.250000000", true},
 		{"sender_error_estimate", "0x8a91", false},
 		{"sender_ttl", "63", false},
+		{"error_estimate.s", "0", false},
+		{"error_estimate.scale", "0xc", false},
+		{"mbz2", "0", false},
+		/* and as answered, but for 250; the time in 7 is 1700000001.75 s */
+		{"padding",
+			"000100100000000000011170000000000000feed"
+			"00f90024544152450114000000000000000000000000000000000000000000000000000000000001"
+			"80fa002854415245010000000000000000000000000000000000000000000000000000000000000000000000"
+			"0003000401020102"
+			"0004000402e40000"
+			"000700100001116fe8fe6f81c000000002000000",
+			true},
 	};
 	check_frame(path, 1, request, sizeof(request) / sizeof(*request));
 	check_frame(path, 2, reply, sizeof(reply) / sizeof(*reply));
@@ -121,7 +156,7 @@ static void check(const char *path)
 int main(void)
 {
 	if (system("tshark -v >/dev/null 2>&1") != 0) {
-		SKIP(15, "tshark is not installed");
+		SKIP(25, "tshark is not installed");
 		return tap_done();
 	}
 	char path[] = "/tmp/t_stamp_tshark.XXXXXX";
@@ -131,5 +166,6 @@ int main(void)
 	if (fd >= 0)
 		close(fd);
 	unlink(path);
+	SKIP(1, "authenticated packets: tshark reads every test packet as an unauthenticated one");
 	return tap_done();
 }
