@@ -51,30 +51,11 @@ static int take_plan(struct tare_recording *recording, int64_t run, const char *
 	return take_steps(recording, run, progress, err);
 }
 
-/* Arms of rounds by their steps. */
-struct by_step {
-	struct tare_recording *recording;
-	struct tare_err err;
-};
-
-static int arm_of(void *context, const struct tare_record *record)
-{
-	struct by_step *by = context;
-	const struct tare_plan_step *steps;
-	size_t count;
-	if (tare_recording_steps(by->recording, record->run->id, &steps, &count, &by->err) < 0)
-		return -1;
-	for (size_t i = 0; i < count; i++)
-		if (steps[i].round == record->round->number && steps[i].scored && steps[i].arm)
-			return strcmp(steps[i].arm, "B") == 0;
-	return -1;
-}
-
 int abba_progress_read(const char *path, const char *a, const char *b, uint64_t rounds, struct tare_trials *trials,
 	struct abba_progress *ret_progress, struct tare_err *err)
 {
 	const struct source_rules rules = {0};
-	struct by_step by = {0};
+	struct trial_steps by = {0};
 	const struct tare_run *runs;
 	char note[512];
 	size_t added;
@@ -90,7 +71,7 @@ int abba_progress_read(const char *path, const char *a, const char *b, uint64_t 
 			"'%s' has no comparison of %llu rounds with these commands to go on with", path,
 			(unsigned long long)rounds);
 	if (status == 0)
-		status = trial_set_read(trials, path, &rules, NULL, arm_of, &by, &added, err);
+		status = trial_set_read(trials, path, &rules, NULL, trial_arm_by_step, &by, &added, err);
 	tare_recording_free(by.recording);
 	return status;
 }

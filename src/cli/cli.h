@@ -67,3 +67,4 @@ extern const struct command command_noise;
 extern const struct command command_compare;
 extern const struct command command_verify;
 extern const struct command command_inspect;
+extern const struct command command_report;

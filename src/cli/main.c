@@ -35,6 +35,7 @@ static const struct command *const commands[] = {
 	&command_compare,
 	&command_verify,
 	&command_inspect,
+	&command_report,
 	&command_lab,
 	&command_load,
 	&command_noise,

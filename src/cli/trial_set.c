@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tare/plan.h"
 #include "tare/rate.h"
 
 static bool is_asked(const struct tare_record *record, const char *url)
@@ -51,6 +52,21 @@ int trial_set_read(struct tare_trials *trials, const char *path, const struct so
 		return -1;
 	*ret_added = added;
 	return 0;
+}
+
+int trial_arm_by_step(void *context, const struct tare_record *record)
+{
+	struct trial_steps *by = context;
+	const struct tare_plan_step *steps;
+	struct tare_err ignored = {0};
+	by->step_count = 0;
+	/* without readable steps the round has no place in a plan, and is told as not scored */
+	if (tare_recording_steps(by->recording, record->run->id, &steps, &by->step_count, &ignored) < 0)
+		return -1;
+	for (size_t i = 0; i < by->step_count; i++)
+		if (steps[i].round == record->round->number && steps[i].scored && steps[i].arm)
+			return strcmp(steps[i].arm, "B") == 0;
+	return -1;
 }
 
 static int by_start(const void *left, const void *right)

@@ -71,6 +71,7 @@ struct format {
 extern const struct format format_text;
 extern const struct format format_json;  /* {"schema":…,"rows":[…]}, a row a line */
 extern const struct format format_jsonl; /* an object a line */
+extern const struct format format_html;  /* a table of HTML, 100 rows of it at most; a page holds it */
 extern const struct format format_csv;   /* RFC 4180 quoting, a header line, lines end in LF */
 
 /* What a failed or abandoned report still holds; needless after end. */

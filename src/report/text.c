@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/plot/canvas.h"
 #include "report/report.h"
 #include "report/utf8.h"
 
@@ -346,4 +347,44 @@ static int text_end(struct report *report, struct tare_err *err)
 	return 0;
 }
 
+/* ---- the same cells as HTML ---- */
+
+enum { HTML_ROWS_MOST = 100, HTML_TEXT_MOST = 200 };
+
+static void html_cell(FILE *out, const char *tag, bool is_text, const char *text, char mark)
+{
+	fprintf(out, "<%s%s%s>", tag, strcmp(tag, "th") == 0 ? " scope=\"col\"" : "", is_text ? " class=\"w\"" : "");
+	svg_text_safe(out, text, HTML_TEXT_MOST);
+	if (mark)
+		fputc(mark, out);
+	fprintf(out, "</%s>", tag);
+}
+
+static int html_end(struct report *report, struct tare_err *err)
+{
+	if (settle_unit(report, err))
+		return -1;
+	fputs("<div class=\"scroll\" tabindex=\"0\"><table>\n<thead><tr>", report->out);
+	for (size_t i = 0; i < report->column_count; i++) {
+		const struct scale *scale = report->grid->scale[i];
+		char heading[80];
+		snprintf(heading, sizeof(heading), "%s%s%s", heading_of(report, i), scale ? ", " : "", scale ? scale->unit : "");
+		html_cell(report->out, "th", report->columns[i].is_text, heading, 0);
+	}
+	fputs("</tr></thead>\n<tbody>\n", report->out);
+	for (uint64_t row = 0; row < report->rows && row < HTML_ROWS_MOST; row++) {
+		const struct grid_cell *cells = &report->grid->cells[row * report->column_count];
+		fputs("<tr>", report->out);
+		for (size_t i = 0; i < report->column_count; i++)
+			html_cell(report->out, "td", report->columns[i].is_text, cells[i].text, cells[i].mark);
+		fputs("</tr>\n", report->out);
+	}
+	fputs("</tbody></table></div>\n", report->out);
+	if (report->rows > HTML_ROWS_MOST)
+		fprintf(report->out, "<p>and %" PRIu64 " more rows.</p>\n", report->rows - HTML_ROWS_MOST);
+	report_free(report);
+	return 0;
+}
+
 const struct format format_text = {"text", text_begin, text_row, text_end};
+const struct format format_html = {"html", text_begin, text_row, html_end};

@@ -174,6 +174,37 @@ static void write_hostile(const char *path)
 		die(&err);
 }
 
+/* A comparison of eight rounds after a leading one; B is 300 ns slower, and one setting moves with it. */
+static void write_comparison(const char *path)
+{
+	static const char order[] = "ABBABAAB";
+	static struct made made;
+	struct tare_err err = {0};
+	struct tare_writer *writer = NULL;
+	struct tare_run run = run_of("tare abba --a 'set 0' --b 'set 100' --primary p50 --margin 2% udp://10.0.0.2:7");
+	struct tare_target target = {.url = "udp://10.0.0.2:7", .kind = "udp", .address = "10.0.0.2:7", .payload_bytes = 64};
+	const struct tare_plan plan = {
+		.kind = "abba", .order = order, .seed = 7, .a = "set 0", .b = "set 100", .primary = "p50", .margin = "2%"};
+
+	if (tare_writer_open(path, TARE_CREATE, &writer, &err) || tare_writer_begin_run(writer, &run, &target, 1, NULL, 0, &err) ||
+		tare_writer_plan(writer, run.id, &plan, &err))
+		die(&err);
+	for (uint32_t number = 1; number <= 9; number++) {
+		bool scored = number > 1, b = scored && order[number - 2] == 'B';
+		struct tare_round round = round_of(number, b ? "B" : "A");
+		const struct tare_plan_step step = {.round = number, .position = number - 1, .arm = b ? "B" : "A", .scored = scored, .settings = ""};
+		const struct tare_fact facts[] = {{"local", "start", "nic.eth0.rx-usecs", b ? "100" : "0"},
+			{"local", "start", "cpu.governor", "performance"},
+			{"local", "start", "nic.eth0.driver", "<b>\"ice\"</b>"}};
+		make(&made, &run, &target, &round, (b ? 300 : 0) + 5 * (int64_t)(number * 7 % 5));
+		if (tare_writer_round(writer, &round, &made.record, 1, NULL, 0, NULL, 0, &err) ||
+			tare_writer_step(writer, run.id, &step, &err) || tare_writer_facts(writer, run.id, round.id, facts, 3, &err))
+			die(&err);
+	}
+	if (tare_writer_end_run(writer, run.id, TARE_RUN_FINISHED, &err) || tare_writer_close(&writer, &err))
+		die(&err);
+}
+
 int main(int argc, char **argv)
 {
 	char path[4096];
@@ -185,5 +216,7 @@ int main(int argc, char **argv)
 	write_rounds(path);
 	snprintf(path, sizeof(path), "%s/hostile.tare", argv[1]);
 	write_hostile(path);
+	snprintf(path, sizeof(path), "%s/abba.tare", argv[1]);
+	write_comparison(path);
 	return 0;
 }
