@@ -65,7 +65,16 @@ clean "$(for header in include/tare/*.h; do
 	case ${header##*/} in
 	tare.h | err.h | run.h | plan.h | origin.h | recording.h | cause.h) continue ;;
 	esac
-	grep -qF "$header" docs/method.md || echo "$header is not in docs/method.md"
+	grep -qF "$header" docs/method.md || echo "$header has no section in docs/method.md that names it"
 done)" "docs/method.md tells the formulas of every header"
-ok "$([ "$tap_count" -gt 1 ]; echo $?)" "there are pages whose commands are run"
+clean "$(for page in docs/*.md docs/tasks/*.md; do
+	grep -qF "(${page#docs/})" docs/README.md || [ "$page" = docs/README.md ] || echo "$page"
+done)" "docs/README.md lists every page"
+# Links without a scheme, relative to the page, without their anchors.
+clean "$(for page in README.md CONTRIBUTING.md docs/*.md docs/tasks/*.md; do
+	grep -o '](\([^)#:]*\)[^):]*)' "$page" | sed 's/^](//; s/[#)].*//' | grep . | while read -r link; do
+		[ -e "$(dirname "$page")/$link" ] || echo "$page: $link"
+	done
+done)" "links between pages lead somewhere"
+ok "$([ "$tap_count" -gt 3 ]; echo $?)" "there are pages whose commands are run"
 tap_done
