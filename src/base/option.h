@@ -103,6 +103,8 @@ int option_argv(struct option_set *set, int argc, char **argv, int *ret_operands
 	struct tare_err *err) TARE_MUST_USE;
 /* On the command line or in a file. */
 bool option_given(const struct option_set *set, const char *name);
+/* A flag that is on unless turned off: shown as --[no-]NAME. */
+bool option_is_on(const struct option *option);
 /* At most 80 columns wide. */
 void option_help(FILE *out, const struct option *table);
 /* Releases what files brought: texts in the struct and sources in the origins end here. */

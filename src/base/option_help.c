@@ -45,9 +45,10 @@ static size_t columns_of(const char *text, size_t bytes)
 	return columns;
 }
 
-static bool is_on(const char *fallback)
+bool option_is_on(const struct option *option)
 {
-	return fallback && (strcmp(fallback, "yes") == 0 || strcmp(fallback, "on") == 0 ||
+	const char *fallback = option->fallback;
+	return option->type == OPTION_FLAG && fallback && (strcmp(fallback, "yes") == 0 || strcmp(fallback, "on") == 0 ||
 				   strcmp(fallback, "true") == 0 || strcmp(fallback, "1") == 0);
 }
 
@@ -59,7 +60,7 @@ static void left_side(const struct option *option, struct text *left)
 	else
 		text_add(left, "      ");
 	/* who may want to turn a default off must see how */
-	text_add(left, "--%s%s", option->type == OPTION_FLAG && is_on(option->fallback) ? "[no-]" : "", option->name);
+	text_add(left, "--%s%s", option_is_on(option) ? "[no-]" : "", option->name);
 	if (metavar)
 		text_add(left, " %s", metavar);
 }
@@ -111,7 +112,7 @@ static bool choices_explained(const struct option_choice *choices)
 static void flow_default(struct flow *flow, const struct option *option)
 {
 	bool flag = option->type == OPTION_FLAG;
-	if (!option->fallback || option->fallback[0] == '\0' || (flag && !is_on(option->fallback)))
+	if (!option->fallback || option->fallback[0] == '\0' || (flag && !option_is_on(option)))
 		return;
 	char bytes[128];
 	struct text text = TEXT_IN(bytes);

@@ -40,6 +40,8 @@ struct command {
 	size_t config_bytes;
 	bool pages;                   /* prints a result at its end, which may be longer than a terminal (PAGER_OPTION) */
 	bool monitoring;              /* exits 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN, for its own errors too */
+	const char *(*words)(size_t i); /* for completion: the i-th word an operand may be, NULL behind the last */
+	void (*columns)(FILE *out);     /* lists the columns it prints, for `tare help COMMAND --columns`; NULL: none */
 	int (*run)(struct cli *cli, void *config, int operand_count, char **operands, struct tare_err *err);
 };
 
@@ -52,6 +54,9 @@ struct cli_word {
 int cli_list(struct cli *cli, const char *heading, const struct cli_word *words, size_t count, struct tare_err *err);
 /* "tare 0.1.0", as recordings note it. */
 const char *cli_version(void);
+
+/* All of them in the order of `tare help`, NULL behind the last. */
+extern const struct command *const cli_commands[];
 
 extern const struct command command_run;
 extern const struct command command_echo;
@@ -68,3 +73,4 @@ extern const struct command command_compare;
 extern const struct command command_verify;
 extern const struct command command_inspect;
 extern const struct command command_report;
+extern const struct command command_completion;

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/abba_resume.h"
+#include "cli/columns.h"
 #include "cli/judge.h"
 #include "cli/live_trials.h"
 #include "cli/plan_lines.h"
@@ -360,6 +361,7 @@ const struct command command_abba = {
 		    "  tare abba --serve 'tare echo udp://127.0.0.1:7000' --a-env 'A=1' --b-env 'A=2' udp://127.0.0.1:7000\n"
 		    "  tare abba --null --rounds 8 udp://10.0.0.2:7000\n",
 	.options = abba_options,
+	.columns = columns_of_comparison,
 	.config_bytes = sizeof(struct abba_config),
 	.run = abba_run,
 };

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/calibration_file.h"
+#include "cli/columns.h"
 #include "cli/live_trials.h"
 #include "cli/null_tally.h"
 #include "cli/table_options.h"
@@ -272,6 +273,7 @@ const struct command command_calibrate = {
 	.examples = "  tare calibrate stamp://10.0.0.2 --rate 50k/s --count 100000 --rounds 20 -o calibration.tare\n"
 		    "  tare calibrate --calibration calibration.tare --false-alarms 1/month --checks-per-day 24\n",
 	.options = calibrate_options,
+	.columns = columns_of_calibrate,
 	.config_bytes = sizeof(struct calibrate_config),
 	.run = calibrate_run,
 };

@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/calibration_file.h"
+#include "cli/columns.h"
 #include "cli/judge.h"
 #include "cli/log_options.h"
 #include "cli/table_options.h"
@@ -231,6 +232,7 @@ const struct command command_compare = {
 		    "  tare compare day.tare --by label --a 'rx-usecs 0' --b 'rx-usecs 100'\n"
 		    "  tare compare idle.tare --null\n",
 	.options = compare_options,
+	.columns = columns_of_comparison,
 	.config_bytes = sizeof(struct compare_config),
 	.pages = true,
 	.run = compare_run,

@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "cause/continued.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "echo/echo.h"
 #include "report/report.h"
 
@@ -197,6 +198,7 @@ const struct command command_echo = {
 		    "10.0.0.0/8,fd00::/8\n"
 		    "  tare echo udp://:7000        # 127.0.0.1; udp://0.0.0.0:7000 is every address\n",
 	.options = echo_options,
+	.columns = columns_of_echo,
 	.config_bytes = sizeof(struct echo_options),
 	.run = run_echo,
 };

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "cli/capture_options.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/disguise.h"
 #include "cli/log_options.h"
 #include "cli/source.h"
@@ -281,6 +282,7 @@ const struct command command_export = {
 		    "  tare export --hlog before.tare -o before.hlog\n"
 		    "  tare export --benchstat both.tare | benchstat -col label -\n",
 	.options = export_options,
+	.columns = columns_of_export,
 	.config_bytes = sizeof(struct export_config),
 	.run = export_run,
 };

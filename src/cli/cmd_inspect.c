@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/columns.h"
 #include "report/report.h"
 #include "report/utf8.h"
 
@@ -354,6 +355,7 @@ const struct command command_inspect = {
 		    "  tare inspect --diff before.jsonl after.jsonl --declare 'nic[*].coalesce.rx_usecs'\n"
 		    "  tare inspect --explain X7\n",
 	.options = inspect_options,
+	.columns = columns_of_inspect,
 	.config_bytes = sizeof(struct inspect_config),
 	.pages = true,
 	.monitoring = true,

@@ -35,6 +35,11 @@ static const struct enactment {
 };
 enum { ENACTMENTS = sizeof enactments / sizeof *enactments };
 
+static const char *enactment_word(size_t i)
+{
+	return i < ENACTMENTS ? enactments[i].name : NULL;
+}
+
 static int list(struct cli *cli, struct tare_err *err)
 {
 	struct cli_word words[ENACTMENTS];
@@ -93,6 +98,7 @@ const struct command command_lab = {
 	.operands = "[NAME]",
 	.examples = "  tare lab\n  tare lab ping-blind\n",
 	.options = lab_options,
+	.words = enactment_word,
 	.config_bytes = sizeof(struct lab_options),
 	.run = run_lab,
 };

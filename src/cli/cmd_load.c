@@ -57,6 +57,11 @@ static void stop(int signal_number)
 
 static const char *const kinds[] = {"tcp", "spin", "memory", "wakeups", NULL};
 
+static const char *kind_word(size_t i)
+{
+	return kinds[i];
+}
+
 static int kind_of(const char *word, enum load_kind *ret_kind, struct tare_err *err)
 {
 	for (int i = 0; kinds[i]; i++) {
@@ -132,6 +137,7 @@ const struct command command_load = {
 		    "  tare load tcp --cpu 4,5\n"
 		    "  tare run stamp://127.0.0.1:8620 --cpu 3 --with 'tare load spin --cpu 3'\n",
 	.options = load_options,
+	.words = kind_word,
 	.config_bytes = sizeof(struct load_options),
 	.run = run_load,
 };

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cause/noise.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/table_options.h"
 #include "report/report.h"
 
@@ -137,6 +138,7 @@ const struct command command_noise = {
 	.operands = "",
 	.examples = "  tare noise --cpu 2,3 --for 10s\n",
 	.options = noise_options,
+	.columns = columns_of_noise,
 	.config_bytes = sizeof(struct noise_options),
 	.run = run_noise,
 };

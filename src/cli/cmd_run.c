@@ -11,6 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/run_options.h"
 #include "cli/run_rounds.h"
 #include "cli/sweep.h"
@@ -183,6 +184,7 @@ const struct command command_run = {
 		    "  tare run icmp://10.0.0.2 udp://10.0.0.2:7000 --every 5ms --count 2000\n"
 		    "  tare run udp://10.0.0.2:7000 --rate 50k/s --for 60s --rounds 8 -o day.tare --append\n",
 	.options = run_options,
+	.columns = columns_of_run,
 	.config_bytes = sizeof(struct run_config),
 	.run = run_run,
 };

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/capture_options.h"
 #include "cli/cli.h"
+#include "cli/columns.h"
 #include "cli/log_options.h"
 #include "cli/plotting.h"
 #include "cli/source.h"
@@ -427,6 +428,7 @@ const struct command command_stat = {
 		    "  tare stat --json before.tare | jq '.rows[] | select(.round == null)'\n"
 		    "  ping -D -i 0.005 -c 2000 10.0.0.2 | tare stat --every 5ms -\n",
 	.options = stat_options,
+	.columns = columns_of_stat,
 	.config_bytes = sizeof(struct stat_config),
 	.pages = true,
 	.run = stat_run,

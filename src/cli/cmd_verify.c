@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "cli/calibration_file.h"
+#include "cli/columns.h"
 #include "cli/judge.h"
 #include "cli/live_trials.h"
 #include "cli/plan_lines.h"
@@ -398,6 +399,7 @@ const struct command command_verify = {
 		    "  tare verify stamp://10.0.0.2 --calibration calibration.tare --rate 50k/s --nagios\n"
 		    "  tare verify udp://10.0.0.2:7000 --limit 'p99.9<20us' --prove --count 100000\n",
 	.options = verify_options,
+	.columns = columns_of_comparison,
 	.config_bytes = sizeof(struct verify_config),
 	.run = verify_run,
 };

@@ -23,7 +23,7 @@
 /* Monitoring plugins: whatever keeps a check from being made is UNKNOWN. */
 enum { EXIT_MONITORING_UNKNOWN = 3 };
 
-static const struct command *const commands[] = {
+const struct command *const cli_commands[] = {
 	&command_run,
 	&command_echo,
 	&command_stat,
@@ -39,6 +39,7 @@ static const struct command *const commands[] = {
 	&command_lab,
 	&command_load,
 	&command_noise,
+	&command_completion,
 	NULL,
 };
 
@@ -72,13 +73,22 @@ static void print_summary(FILE *out)
 {
 	int widest = 0;
 	fputs(summary_head, out);
-	for (size_t i = 0; commands[i]; i++) {
-		int width = (int)strlen(commands[i]->name);
+	for (size_t i = 0; cli_commands[i]; i++) {
+		int width = (int)strlen(cli_commands[i]->name);
 		widest = width > widest ? width : widest;
 	}
-	for (size_t i = 0; commands[i]; i++)
-		fprintf(out, "  tare %-*s  %s\n", widest, commands[i]->name, commands[i]->summary);
+	for (size_t i = 0; cli_commands[i]; i++)
+		fprintf(out, "  tare %-*s  %s\n", widest, cli_commands[i]->name, cli_commands[i]->summary);
 	fputs(summary_tail, out);
+}
+
+/* The columns in a form that a test reads: "  name  help" below a line a table. */
+static void print_columns(FILE *out, const struct command *command)
+{
+	if (command->columns)
+		command->columns(out);
+	else
+		fprintf(out, "tare %s has no columns to choose from\n", command->name);
 }
 
 static void print_help(FILE *out, const struct command *command)
@@ -92,11 +102,11 @@ static void print_help(FILE *out, const struct command *command)
 
 static const struct command *find_command(const char *name, struct tare_err *err)
 {
-	const char *names[sizeof(commands) / sizeof(commands[0]) + 1] = {NULL};
-	for (size_t i = 0; commands[i]; i++) {
-		if (strcmp(commands[i]->name, name) == 0)
-			return commands[i];
-		names[i] = commands[i]->name;
+	const char *names[sizeof(cli_commands) / sizeof(cli_commands[0]) + 1] = {NULL};
+	for (size_t i = 0; cli_commands[i]; i++) {
+		if (strcmp(cli_commands[i]->name, name) == 0)
+			return cli_commands[i];
+		names[i] = cli_commands[i]->name;
 	}
 	const char *near = nearest_word(name, names);
 	if (near)
@@ -238,7 +248,12 @@ static int dispatch(struct cli *cli, int argc, char **argv, struct tare_err *err
 		command = find_command(argv[2], err);
 		if (!command)
 			return -1;
-		print_help(cli->out, command);
+		if (argc > 3 && strcmp(argv[3], "--columns") != 0)
+			return tare_fail(err, TARE_E_USAGE, "expected nothing or --columns behind 'help %s'", command->name);
+		if (argc > 3)
+			print_columns(cli->out, command);
+		else
+			print_help(cli->out, command);
 		return 0;
 	}
 	if (first[0] == '-')

@@ -109,6 +109,12 @@ static const struct column text_columns[] = {
 	PER_CENT("24 see %", sees[3]),
 };
 
+const struct column *calibration_columns(size_t *ret_count)
+{
+	*ret_count = sizeof machine_columns / sizeof *machine_columns;
+	return machine_columns;
+}
+
 int calibration_check(const struct table_asked *asked, struct tare_err *err)
 {
 	return report_check(asked, machine_columns, sizeof machine_columns / sizeof *machine_columns, err);

@@ -14,6 +14,8 @@ struct calibration_row {
 	struct tare_alarm alarm;
 	double sees[CALIBRATION_PLANS]; /* effect found in 80 %, as a share */
 };
+/* What --json and --csv print of a struct calibration_row. */
+const struct column *calibration_columns(size_t *ret_count);
 /* Fills alarm and what is seen; `chance` of a false alarm a check. */
 void calibration_row_of(const struct tare_calibration *calibration, double chance, int64_t resolution_ns,
 	struct calibration_row *ret_row);
