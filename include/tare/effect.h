@@ -113,6 +113,9 @@ TARE_API void tare_false_discovery(const double *chances, size_t n, double *ret_
 
 /* ---- what a plan can see ---- */
 
+/* From this many rounds in order on a term for what a round inherits from the one before is part of the fit. */
+enum { TARE_CARRY_ROUNDS = 16 };
+
 /*
  * The effect, in units of s, that is found with `power` at `level`, given the
  * standard error in units of s and its degrees of freedom: from the noncentral
@@ -123,7 +126,7 @@ TARE_API double tare_detectable(double per_s, double degrees, double level, doub
 TARE_API double tare_power(double size, double per_s, double degrees, double level);
 /* Chance of claiming "no effect within `margin` s" when there is none (two one-sided tests at 1 - level). */
 TARE_API double tare_power_same(double margin, double per_s, double degrees, double level);
-/* per_s and degrees of n ordered rounds, half of them each arm: no drift term below eight rounds. */
+/* per_s and degrees of n ordered rounds, half of them each arm: no drift term below eight, no carry-over below sixteen. */
 struct tare_design { double per_s, degrees; };
 TARE_API struct tare_design tare_design_of(uint64_t rounds);
 /* The fewest rounds, in fours, that find an effect of `size` s, or claim "none within `size`"; 0: more than 4096. */

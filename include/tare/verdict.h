@@ -102,10 +102,14 @@ TARE_API int tare_trials_check(const struct tare_trial *trials, size_t count, co
 			       struct tare_err *err) TARE_MUST_USE;
 /*
  * What makes a comparison invalid: rate not held, nothing answered, loss that differs, a warm-up that was too
- * short, modes that differ between the arms without a label that tells why.
+ * short, modes whose shares differ between the arms without a label that tells why, unless they go with the arm: a
+ * second mode in every round of one arm and in none of the other, or shares that hold still within arms that alternate.
  */
 TARE_API void tare_trials_doubts(const struct tare_trial *trials, size_t count, const struct tare_figure *figure,
 				 struct tare_reasons *reasons);
+
+/* True, with a sentence, when two modes go with the arm: then they are what the setting does. */
+TARE_API bool tare_trials_modes(const struct tare_trial *trials, size_t count, char *ret_text, size_t room);
 
 /* ---- verdicts ---- */
 
@@ -147,6 +151,7 @@ struct tare_verdict {
 	double margin;              /* as decided with; 0: none */
 	double chance, chance_adjusted; /* adjusted: among the others, by Holm; the primary's is its own */
 	double sign_flip;           /* NAN below six whole blocks */
+	double carry, carry_chance; /* what a round after B has more than one after A, fitted from TARE_CARRY_ROUNDS on; else NAN */
 	uint64_t rounds_needed;     /* in all, to find what was seen or to claim the margin; 0: not known */
 	/* label as covariate */
 	bool by_label, moved;       /* moved: the responder moved with the arm, path and place cannot be told apart */

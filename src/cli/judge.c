@@ -19,7 +19,7 @@
 struct judged_all {
 	struct tare_verdict verdicts[FIGURES_MAX];
 	struct calibration_file *calibration;
-	char order[256], calibration_note[CALIBRATION_NOTE + 100], tally_note[400];
+	char order[256], calibration_note[CALIBRATION_NOTE + 100], tally_note[400], modes_note[256];
 };
 
 static int judge_figure(struct judging *judging, const struct tare_trial *trials, size_t count, size_t i,
@@ -168,6 +168,8 @@ int judge_trials(struct cli *cli, struct judging *judging, const struct tare_tri
 		.reasons = &judging->reasons,
 		.exit = exit_of(judging, &all->verdicts[0]),
 	};
+	if (tare_trials_modes(trials, count, all->modes_note, sizeof all->modes_note))
+		comparison_note(&comparison, all->modes_note);
 	comparison_note(&comparison, judging->withhold);
 	comparison_note(&comparison, all->calibration_note);
 	for (size_t i = 0; i < judging->note_count; i++)

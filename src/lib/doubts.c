@@ -4,9 +4,12 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
+#include "tare/effect.h"
 #include "tare/interval.h"
 #include "tare/verdict.h"
 
@@ -14,6 +17,8 @@
 enum { EARLY = 10 };
 /* Shares of modes may differ by this much without a label that explains it. */
 #define SHARE_SLACK 0.1
+/* Within an arm shares may differ by this much between rounds and still be the setting's own. */
+#define STEADY_RANGE 0.5
 /* A doubt about the setting is raised at 1 %, so that one identical comparison in a hundred has one, not in twenty. */
 #define DOUBT_CHANCE 0.01
 
@@ -166,32 +171,96 @@ static void doubt_warmup(const struct tare_trial *trials, size_t count, struct t
 	tare_reason(reasons, "%s", sentence);
 }
 
-/* Shares of the slower mode between the arms, rounds as the unit: shares that vary anyway prove nothing. */
+/* ---- modes ---- */
+
+/* Shares of the slower mode, rounds as the unit: shares that vary anyway prove nothing. */
+struct mode_shares {
+	double mean[2], range; /* the largest range within an arm */
+	size_t rounds[2], modal[2];
+	bool differ;           /* between the arms, by more than chance and slack */
+};
+
+static double share_of(const struct tare_trial *trial)
+{
+	return isnan(trial->slow_share) ? 0 : trial->slow_share;
+}
+
+static struct mode_shares mode_shares_of(const struct tare_trial *trials, size_t count)
+{
+	struct mode_shares shares = {.rounds = {0}};
+	double squares = 0, least[2] = {1, 1}, most[2] = {0, 0};
+	for (size_t i = 0; i < count; i++)
+		shares.rounds[trials[i].arm != 0]++;
+	for (size_t i = 0; i < count; i++) {
+		size_t arm = trials[i].arm != 0;
+		double share = share_of(&trials[i]);
+		shares.modal[arm] += isnan(trials[i].slow_share) ? 0 : 1;
+		shares.mean[arm] += share / (double)shares.rounds[arm];
+		least[arm] = fmin(least[arm], share);
+		most[arm] = fmax(most[arm], share);
+	}
+	if (!shares.rounds[0] || !shares.rounds[1] || count < 3 || shares.modal[0] + shares.modal[1] < 2)
+		return shares;
+	for (size_t i = 0; i < count; i++) {
+		double apart = share_of(&trials[i]) - shares.mean[trials[i].arm != 0];
+		squares += apart * apart;
+	}
+	double degrees = (double)count - 2, apart = fabs(shares.mean[1] - shares.mean[0]);
+	double error = sqrt(squares / degrees * (1 / (double)shares.rounds[0] + 1 / (double)shares.rounds[1]));
+	shares.range = fmax(most[0] - least[0], most[1] - least[1]);
+	shares.differ = apart > SHARE_SLACK &&
+			(!(error > 0) || 2 * gsl_cdf_tdist_Q(apart / error, degrees) < DOUBT_CHANCE);
+	return shares;
+}
+
+static bool alternates(const struct tare_trial *trials, size_t count)
+{
+	AUTO_FREE unsigned char *arms = calloc(count + 1, 1);
+	if (!arms)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (trials[i].at_ns == TARE_NO_TIME || (i && trials[i].at_ns <= trials[i - 1].at_ns))
+			return false;
+		arms[i] = trials[i].arm != 0;
+	}
+	return tare_order_interleaved(arms, count);
+}
+
+/*
+ * A second mode that one arm has in every round and the other in none is what the setting does. So are shares that
+ * hold still within each arm while the arms alternate: nothing else keeps step with them. Otherwise something that
+ * nobody knows moved requests between the modes, and it may not have been the change.
+ */
+static bool modes_go_with_arm(const struct tare_trial *trials, size_t count, const struct mode_shares *shares)
+{
+	for (int arm = 0; arm < 2; arm++)
+		if (shares->modal[arm] == shares->rounds[arm] && shares->modal[!arm] == 0)
+			return true;
+	return shares->range <= STEADY_RANGE && alternates(trials, count);
+}
+
 static void doubt_modes(const struct tare_trial *trials, size_t count, struct tare_reasons *reasons)
 {
-	double n[2] = {0}, mean[2] = {0}, squares = 0;
-	size_t modal = 0;
-	for (size_t i = 0; i < count; i++) {
-		n[trials[i].arm != 0]++;
-		modal += isnan(trials[i].slow_share) ? 0 : 1;
-	}
-	if (modal < 2)
+	struct mode_shares shares = mode_shares_of(trials, count);
+	if (!shares.differ || modes_go_with_arm(trials, count, &shares))
 		return;
-	for (size_t i = 0; i < count; i++)
-		mean[trials[i].arm != 0] += isnan(trials[i].slow_share) ? 0 : trials[i].slow_share / n[trials[i].arm != 0];
-	for (size_t i = 0; i < count; i++) {
-		double share = isnan(trials[i].slow_share) ? 0 : trials[i].slow_share;
-		squares += (share - mean[trials[i].arm != 0]) * (share - mean[trials[i].arm != 0]);
-	}
-	double degrees = n[0] + n[1] - 2, apart = fabs(mean[1] - mean[0]);
-	if (degrees < 1 || !(n[0] > 0) || !(n[1] > 0))
-		return;
-	double error = sqrt(squares / degrees * (1 / n[0] + 1 / n[1]));
-	if (apart > SHARE_SLACK && (!(error > 0) || 2 * gsl_cdf_tdist_Q(apart / error, degrees) < DOUBT_CHANCE))
-		tare_reason(reasons,
-			"two modes without a known cause, the slow one with %.0f %% of A and %.0f %% of B: what moved them may "
-			"not be the change",
-			100 * mean[0], 100 * mean[1]);
+	tare_reason(reasons,
+		"two modes without a known cause, the slow one with %.0f %% of A and %.0f %% of B: what moved them may "
+		"not be the change",
+		100 * shares.mean[0], 100 * shares.mean[1]);
+}
+
+bool tare_trials_modes(const struct tare_trial *trials, size_t count, char *ret_text, size_t room)
+{
+	struct text text = {.bytes = ret_text, .room = room};
+	struct mode_shares shares = mode_shares_of(trials, count);
+	if (!shares.differ || !modes_go_with_arm(trials, count, &shares))
+		return false;
+	text_add(&text,
+		"two modes, the slow one with %.0f %% of A and %.0f %% of B: that goes with the setting; a percentile between "
+		"the modes says less than the shares",
+		100 * shares.mean[0], 100 * shares.mean[1]);
+	return true;
 }
 
 void tare_trials_doubts(const struct tare_trial *trials, size_t count, const struct tare_figure *figure,

@@ -88,11 +88,30 @@ double tare_detectable(double per_s, double degrees, double level, double power)
 	return high;
 }
 
+/* Square of the correlation of a round's arm with the one before, in Thue and Morse's order. */
+static double carry_correlation(uint64_t rounds)
+{
+	double n = (double)rounds, both = 0, before = 0, arms = 0;
+	for (uint64_t i = 0; i < rounds; i++) {
+		int arm = tare_order_arm(i, false), last = tare_order_arm(i ? i - 1 : 0, false);
+		both += arm & last;
+		before += last;
+		arms += arm;
+	}
+	double covariance = both / n - before / n * arms / n;
+	return covariance * covariance / (arms / n * (1 - arms / n) * before / n * (1 - before / n));
+}
+
 struct tare_design tare_design_of(uint64_t rounds)
 {
-	/* half the rounds each: variance 4 / n; arm, level and from eight rounds on the drift cost a degree each */
+	/* half the rounds each: variance 4 / n; arm, level, then drift and carry-over cost a degree each */
 	double n = (double)rounds;
-	return (struct tare_design){2 / sqrt(n), n - (rounds >= 8 ? 3 : 2)};
+	struct tare_design design = {2 / sqrt(n), n - (rounds >= 8 ? 3 : 2)};
+	if (rounds >= TARE_CARRY_ROUNDS) {
+		design.per_s /= sqrt(1 - carry_correlation(rounds));
+		design.degrees--;
+	}
+	return design;
 }
 
 typedef double design_power(double size, double per_s, double degrees, double level);

@@ -17,8 +17,10 @@
 #include "tare/rounds.h"
 
 /* From here on a drift costs less than it may hide. */
-enum { DRIFT_ROUNDS = 8, FLIP_BLOCKS = 6 };
+enum { DRIFT_ROUNDS = 8, FLIP_BLOCKS = 6, PLACES_MAX = 32 };
 #define POWER 0.80
+/* Above this correlation of a round's arm with the one before, what is left over cannot be told from the effect. */
+#define CARRY_CORRELATION 0.7
 
 const char *tare_verdict_name(enum tare_verdict_kind kind)
 {
@@ -165,33 +167,80 @@ static void tell_places(const struct place *places, size_t count, bool peer, cha
 }
 
 /* Shares of CPUs as columns: one fewer than there are places, and never more than leave three degrees of freedom. */
-static int take_labels(const struct tare_trial *trials, struct judged *judged, struct tare_verdict *verdict,
-	struct tare_err *err)
+static void take_labels(const struct tare_trial *trials, struct judged *judged, struct tare_verdict *verdict)
 {
-	struct place places[32] = {{0}};
-	size_t found = find_places(trials, judged, places, 32), varying = 0;
+	struct place places[PLACES_MAX] = {{0}};
+	size_t found = find_places(trials, judged, places, PLACES_MAX), varying = 0;
 	qsort(places, found, sizeof *places, by_variation);
 	while (varying < found && places[varying].most - places[varying].least > 0.05)
 		varying++;
 	if (varying < 2)
-		return 0;
+		return;
 	for (size_t k = 0; k < varying; k++)
 		judged->largest_move = fmax(judged->largest_move, fabs(places[k].mean[1] - places[k].mean[0]));
 	tell_places(places, varying, trials[0].peer_cpus, verdict->places, sizeof verdict->places);
-	size_t spare = judged->n > 6 ? judged->n - 6 : 0;
-	size_t columns = varying - 1 < spare ? varying - 1 : spare;
-	if (columns == 0)
-		return 0;
-	judged->columns = calloc(columns, sizeof(double *) + judged->n * sizeof(double));
+	size_t spare = judged->n > 6 ? judged->n - 6 - judged->carry : 0;
+	judged->column_count = varying - 1 < spare ? varying - 1 : spare;
+	for (size_t k = 0; k < judged->column_count; k++)
+		for (size_t i = 0; i < judged->n; i++)
+			judged->columns[judged->carry + k][i] = share_on(&trials[i], places[k].cpu);
+}
+
+static int make_columns(struct judged *judged, struct tare_err *err)
+{
+	judged->columns = calloc(PLACES_MAX + 1, sizeof(double *) + judged->n * sizeof(double));
 	if (!judged->columns)
 		return tare_fail_errno(err, ENOMEM, "cannot compare rounds");
-	double *values = (double *)(judged->columns + columns);
-	for (size_t k = 0; k < columns; k++) {
+	double *values = (double *)(judged->columns + PLACES_MAX + 1);
+	for (size_t k = 0; k <= PLACES_MAX; k++)
 		judged->columns[k] = values + k * judged->n;
-		for (size_t i = 0; i < judged->n; i++)
-			values[k * judged->n + i] = share_on(&trials[i], places[k].cpu);
+	return 0;
+}
+
+/* ---- what a round inherits from the one before ---- */
+
+static bool tells_carry(const unsigned char *arms, const unsigned char *before, size_t n)
+{
+	double both = 0, first = 0, second = 0, count = (double)n;
+	for (size_t i = 0; i < n; i++) {
+		both += arms[i] & before[i];
+		first += arms[i];
+		second += before[i];
 	}
-	judged->column_count = columns;
+	double covariance = both / count - first / count * second / count;
+	double variances = first / count * (1 - first / count) * second / count * (1 - second / count);
+	return variances > 0 && covariance * covariance / variances < CARRY_CORRELATION * CARRY_CORRELATION;
+}
+
+/*
+ * A setting may leave something behind (caches, routes, a governor), and B follows B more seldom than A in these
+ * orders. The term is told from the effect by them, but not by ABAB..., where it is left out. The leading round has
+ * the first one's arm. Its own size is fitted with arm and predecessor changing their roles.
+ */
+static int take_carry(struct judged *judged, struct tare_verdict *verdict, struct tare_err *err)
+{
+	struct tare_effect carry;
+	AUTO_FREE unsigned char *before = calloc(judged->n, 1);
+	AUTO_FREE double *arm = calloc(judged->n, sizeof *arm);
+	if (!before || !arm)
+		return tare_fail_errno(err, ENOMEM, "cannot compare rounds");
+	for (size_t i = 0; i < judged->n; i++) {
+		before[i] = judged->arms[i ? i - 1 : 0];
+		judged->columns[0][i] = before[i];
+		arm[i] = judged->arms[i];
+	}
+	if (!tells_carry(judged->arms, before, judged->n))
+		return 0;
+	const double *const columns[] = {arm};
+	struct tare_rounds rounds = {.n = judged->n, .values = judged->fitted, .arms = before, .at = judged->at,
+		.covariates = columns, .covariate_count = 1};
+	if (tare_effect_of(&rounds, true, &carry, err) < 0)
+		return -1;
+	if (carry.confounded || isnan(carry.effect))
+		return 0;
+	judged->carry = 1;
+	verdict->carry = carry.effect;
+	verdict->carry_chance = tare_effect_chance(&carry);
 	return 0;
 }
 
@@ -213,7 +262,7 @@ static int fit(struct judged *judged, struct tare_verdict *verdict, bool with_la
 		.arms = judged->arms,
 		.at = judged->at,
 		.covariates = (const double *const *)judged->columns,
-		.covariate_count = with_labels ? judged->column_count : 0,
+		.covariate_count = judged->carry + (with_labels ? judged->column_count : 0),
 	};
 	verdict->drift_term = judged->n >= DRIFT_ROUNDS;
 	if (tare_effect_of(&rounds, verdict->drift_term, ret_effect, err) < 0)
@@ -346,6 +395,7 @@ static void settle_units(struct tare_verdict *verdict)
 		verdict->low90 = share_of(verdict->low90);
 		verdict->high90 = share_of(verdict->high90);
 		verdict->total = share_of(verdict->total);
+		verdict->carry = share_of(verdict->carry);
 		verdict->effect_share = verdict->effect;
 		verdict->effect_ns = verdict->effect * verdict->value_a;
 	} else {
@@ -375,8 +425,11 @@ static int judge_values(const struct tare_trial *trials, struct judged *judged, 
 	if (!verdict->as_share && rules->margin_share > 0)
 		verdict->margin = rules->margin_share * fabs(verdict->value_a);
 	verdict->ordered = take_order(trials, judged);
-	if (take_labels(trials, judged, verdict, err) < 0)
+	if (make_columns(judged, err) < 0)
 		return -1;
+	if (verdict->ordered && judged->n >= TARE_CARRY_ROUNDS && take_carry(judged, verdict, err) < 0)
+		return -1;
+	take_labels(trials, judged, verdict);
 	int status = verdict->ordered ? fit_ordered(judged, verdict, rules, err) : fit_unordered(judged, verdict, rules, err);
 	if (status < 0)
 		return -1;
@@ -402,7 +455,7 @@ static void start_verdict(const struct tare_figure *figure, const struct tare_ve
 				  : judged->least_n,
 		.value_a = NAN, .value_b = NAN, .effect = NAN, .low = NAN, .high = NAN, .low90 = NAN, .high90 = NAN,
 		.effect_ns = NAN, .effect_share = NAN, .s = NAN, .limit = NAN, .retest = NAN, .drift = NAN,
-		.detectable = NAN, .below = NAN, .chance = NAN, .chance_adjusted = NAN, .sign_flip = NAN, .total = NAN,
+		.detectable = NAN, .below = NAN, .chance = NAN, .chance_adjusted = NAN, .sign_flip = NAN, .total = NAN, .carry = NAN, .carry_chance = NAN,
 	};
 	snprintf(verdict->name_a, sizeof verdict->name_a, "%s", rules->name_a ? rules->name_a : "A");
 	snprintf(verdict->name_b, sizeof verdict->name_b, "%s", rules->name_b ? rules->name_b : "B");

@@ -91,6 +91,8 @@ static const struct column columns[] = {
 	REAL("total", total, "effect without regard to the CPU"),
 	REAL("p", chance, "two-sided chance of such a difference without an effect"),
 	REAL("p_adjusted", chance_adjusted, "after Holm, among the figures beside the primary one"),
+	REAL("carry", carry, "what a round after B has more than one after A; fitted from sixteen rounds on"),
+	REAL("p_carry", carry_chance, "two-sided chance of that without one"),
 	REAL("p_sign_flip", sign_flip, "exact, over blocks of four rounds"),
 	COUNT("rounds_needed", rounds_needed, "rounds in all that would settle it; 0: not known"),
 	FLAG("ordered", ordered, "1: rounds alternate and drift is taken out"),

@@ -13,8 +13,8 @@ struct judged {
 	double *at;      /* places in time, one round apart on average */
 	double *spare;   /* n */
 	unsigned char *arms;
-	double **columns; /* labels */
-	size_t column_count;
+	double **columns; /* the arm of the round before, where it is in the fit; then labels */
+	size_t carry, column_count; /* carry: 0 or 1; column_count: of labels */
 	double largest_move; /* of a CPU's share between the arms */
 };
 

@@ -285,6 +285,14 @@ void tare_verdict_evidence(const struct tare_verdict *verdict, char *ret_text, s
 			add_value(&text, &unit, verdict->drift, true);
 		text_add(&text, " per round");
 	}
+	if (!isnan(verdict->carry)) {
+		text_add(&text, ", left over from the round before ");
+		if (verdict->as_share)
+			text_add(&text, "%+.*f %%", share_decimals(verdict->carry), 100 * verdict->carry);
+		else
+			add_value(&text, &unit, verdict->carry, true);
+		text_add(&text, " (p %.2g)", verdict->carry_chance);
+	}
 	if (!isnan(verdict->sign_flip))
 		text_add(&text, ", sign-flip p %.2g", verdict->sign_flip);
 	if (!verdict->ordered)

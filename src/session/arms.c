@@ -325,9 +325,11 @@ int arms_settings(struct arms *arms, char ret_reasons[][256], size_t room, size_
 	size_t count = 0;
 	if (host_comparison_result(arms->comparison, &result, err) < 0)
 		return -1;
-	size_t length = strlen(result->sentence);
-	text_add(&note, "this host: %.*s", (int)(length && result->sentence[length - 1] == '.' ? length - 1 : length),
-		result->sentence);
+	const char *found = strchr(result->sentence, ':');
+	found = found ? found : "";
+	size_t length = strlen(found);
+	text_add(&note, "%zu settings compared in %zu snapshots of this host%.*s", result->keys, result->snapshots,
+		(int)(length && found[length - 1] == '.' ? length - 1 : length), found);
 	for (size_t i = 0; i < result->row_count; i++)
 		tell_row(arms, &result->row[i], ret_reasons, room, &count, &note);
 	for (size_t i = 0; i < result->flagged_count; i++) {

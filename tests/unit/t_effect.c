@@ -258,9 +258,12 @@ static void test_plan(void)
 	uint64_t one = tare_rounds_to_claim_same(1, .95, .80);
 	OK(one >= 32 && one <= 40, "none within 1 s_r: about 36 rounds (%d)", (int)one);
 	IS_I64(tare_rounds_to_find(0.001, .95, .80), 0, "beyond any plan");
-	/* X % with a scatter of c %: 15.7 (c / X)^2 rounds a side */
-	uint64_t found = tare_rounds_to_find(1, .95, .80);
-	OK(found >= 32 && found <= 36, "c = X: 16 rounds a side (%d in all)", (int)found);
+	/* X % with a scatter of c %: 15.7 (c / X)^2 rounds a side, and what the terms for drift and carry-over cost */
+	is_near(tare_power(1, 2 / sqrt(32), 30, .95), .79, .01, "c = X: 16 rounds a side find it in 80 %");
+	IS_I64(tare_rounds_to_find(1, .95, .80), 40, "with both terms 20");
+	struct tare_design twelve = tare_design_of(12), sixteen = tare_design_of(16);
+	OK(twelve.degrees == 9 && sixteen.degrees == 12, "the carry-over term costs a degree from sixteen rounds on");
+	is_near(sixteen.per_s, .5 / sqrt(1 - .25 * .25), 1e-9, "and arm and predecessor agree by -1/4");
 }
 
 int main(void)

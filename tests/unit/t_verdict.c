@@ -223,6 +223,57 @@ static void test_label(void)
 	OK(strstr(v.places, "peer CPU 19 60 % -> 20 %") != NULL, "the rest is the place: %s", v.places);
 }
 
+/* Each round has 0.20 µs of what the round before left behind; the arms differ by 0.40. */
+static void test_carry(void)
+{
+	const double wobble[] = {0, .002, -.001, .001, -.002, .001, .002, -.001};
+	const char *orders[] = {"ABBABAABBAABABBA", "ABABABABABABABAB", "ABBABAAB"};
+	double values[16];
+	for (int k = 0; k < 3; k++) {
+		size_t n = strlen(orders[k]);
+		for (size_t i = 0; i < n; i++)
+			values[i] = 4 + .4 * (orders[k][i] == 'B') + .2 * (orders[k][i ? i - 1 : 0] == 'B') + wobble[i % 8];
+		make(orders[k], values);
+		struct tare_verdict v = judge(n, "p50", &plain);
+		if (k > 0) {
+			OK(isnan(v.carry) && isfinite(v.effect), "%s: no term for it", orders[k]);
+			continue;
+		}
+		OK(fabs(v.effect - 400) < 3, "the effect without what was left over, %.1f ns", v.effect);
+		OK(fabs(v.carry - 200) < 3 && v.carry_chance < 1e-6, "what was left over, %.1f ns", v.carry);
+		char text[512];
+		tare_verdict_evidence(&v, text, sizeof text);
+		OK(strstr(text, "left over from the round before +0.20"), "said: %s", text);
+	}
+}
+
+static void modes_are(const char *order, const double *values, const double *shares, bool doubted, const char *what)
+{
+	struct tare_figure p50 = figure_of("p50");
+	struct tare_reasons reasons = {0};
+	char text[256] = "";
+	make(order, values);
+	for (int i = 0; i < 8; i++)
+		trials[i].slow_share = shares[i];
+	tare_trials_doubts(trials, 8, &p50, &reasons);
+	bool told = tare_trials_modes(trials, 8, text, sizeof text);
+	OK((reasons.count == 1) == doubted, "%s: %s%s", what, reasons.count ? reasons.text[0] : "no doubt, ", text);
+	OK(!(doubted && told), "either a doubt or a note");
+}
+
+static void test_modes(const double *values)
+{
+	const double created[] = {NAN, .4, .5, NAN, .9, NAN, NAN, .3}, created_later[] = {NAN, NAN, NAN, NAN, .4, .5, .9, .3};
+	const double steady[] = {.6, .2, .2, .6, .25, .55, .6, .2}, moving[] = {.1, .9, .95, .0, 1, .1, .55, .9};
+	const double steady_later[] = {.6, .6, .6, .55, .2, .2, .25, .2}, lone[] = {NAN, .9, NAN, NAN, NAN, NAN, NAN, NAN};
+	modes_are("ABBABAAB", values, created, false, "a second mode in all of B and none of A is B's");
+	modes_are("AAAABBBB", values, created_later, false, "… also when they do not alternate");
+	modes_are("ABBABAAB", values, steady, false, "shares that hold still within arms that alternate");
+	modes_are("AAAABBBB", values, steady_later, true, "… after each other they may be anything's");
+	modes_are("ABBABAAB", values, moving, true, "shares that move within an arm are not the arm's alone");
+	modes_are("ABBABAAB", values, lone, false, "one round proves nothing");
+}
+
 static void test_doubts(void)
 {
 	struct tare_figure p50 = figure_of("p50");
@@ -252,11 +303,7 @@ static void test_doubts(void)
 	OK(reasons.count == 1 && strstr(reasons.text[0], "warm-up is too short") != NULL, "warm-up: %s", reasons.text[0]);
 	reasons.count = 0;
 	make("ABBABAAB", values);
-	for (int i = 0; i < 8; i++)
-		trials[i].slow_share = trials[i].arm ? .2 : .6;
-	tare_trials_doubts(trials, 8, &p50, &reasons);
-	OK(reasons.count == 1 && strstr(reasons.text[0], "60 % of A and 20 % of B") != NULL, "modes: %s", reasons.text[0]);
-	reasons.count = 0;
+	test_modes(values);
 	make("ABBABAAB", values);
 	rows[6].n = 0;
 	tare_trials_doubts(trials, 8, &p50, &reasons);
@@ -377,6 +424,7 @@ static void test_moderation(void)
 
 int main(void)
 {
+	test_carry();
 	test_ladder();
 	test_four();
 	test_order();
