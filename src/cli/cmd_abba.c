@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
@@ -88,6 +89,10 @@ static int check(struct cli *cli, const struct abba_config *config, int targets,
 		return tare_fail(err, TARE_E_USAGE, "--a-env and --b-env are for the responder that --serve starts");
 	if (config->resume && !config->run.output)
 		return tare_fail(err, TARE_E_USAGE, "--resume needs -o FILE, the recording to go on with");
+	if (!config->resume && config->run.output && access(config->run.output, F_OK) == 0)
+		return tare_fail(err, TARE_E_USAGE,
+			"'%s' exists: --resume goes on with a comparison in it that was cut short, another name begins a new one",
+			config->run.output);
 	if (targets == 0)
 		return tare_fail(err, TARE_E_USAGE, "no target given; one is SCHEME://HOST[:PORT], as udp://10.0.0.2:7000");
 	return run_options_check(cli, &config->run, err);

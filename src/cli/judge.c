@@ -14,12 +14,13 @@
 #include "base/text.h"
 #include "cli/calibration_file.h"
 #include "cli/null_tally.h"
+#include "tare/rounds.h"
 
 /* Verdicts on 12 figures, with what they point to. */
 struct judged_all {
 	struct tare_verdict verdicts[FIGURES_MAX];
 	struct calibration_file *calibration;
-	char order[256], calibration_note[CALIBRATION_NOTE + 100], tally_note[400], modes_note[256];
+	char order[256], calibration_note[CALIBRATION_NOTE + 100], tally_note[400], modes_note[256], level_note[400];
 };
 
 static int judge_figure(struct judging *judging, const struct tare_trial *trials, size_t count, size_t i,
@@ -92,6 +93,75 @@ static void withhold_same(const struct judging *judging, struct judged_all *all)
 			all->verdicts[i].kind = TARE_VERDICT_INCONCLUSIVE;
 }
 
+/* ---- the level a comparison crosses ---- */
+
+static bool same_sitting(const struct tare_trial *one, const struct tare_trial *other)
+{
+	return one->run == other->run && strcmp(one->host, other->host) == 0 &&
+	       strcmp(one->file ? one->file : "", other->file ? other->file : "") == 0;
+}
+
+struct crossing {
+	bool sittings, hosts; /* no sitting, no host, has rounds of both arms */
+	size_t each[2];       /* sittings of each arm, or hosts */
+};
+
+static bool seen_before(const struct tare_trial *trials, size_t at, bool by_host)
+{
+	for (size_t i = 0; i < at; i++)
+		if (trials[i].arm == trials[at].arm && (by_host ? strcmp(trials[i].host, trials[at].host) == 0
+								  : same_sitting(&trials[i], &trials[at])))
+			return true;
+	return false;
+}
+
+static struct crossing crossing_of(const struct tare_trial *trials, size_t count)
+{
+	struct crossing crossing = {.sittings = true, .hosts = true};
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < i; j++) {
+			if (trials[i].arm == trials[j].arm)
+				continue;
+			crossing.sittings &= !same_sitting(&trials[i], &trials[j]);
+			crossing.hosts &= trials[i].host[0] && trials[j].host[0] && strcmp(trials[i].host, trials[j].host) != 0;
+		}
+	for (size_t i = 0; i < count; i++)
+		crossing.each[trials[i].arm != 0] += seen_before(trials, i, crossing.hosts) ? 0 : 1;
+	return crossing;
+}
+
+/*
+ * Rounds of one sitting scatter less than restarts, days or hosts do. Where A and B share no sitting, a calibration
+ * over several tells what that alone changes, and a smaller difference is no effect of the change.
+ */
+static void judge_level(const struct judging *judging, const struct tare_trial *trials, size_t count, struct judged_all *all)
+{
+	struct text text = TEXT_IN(all->level_note);
+	struct crossing crossing = crossing_of(trials, count);
+	struct tare_verdict *primary = &all->verdicts[0];
+	struct tare_calibration calibration;
+	if (!crossing.sittings)
+		return;
+	const char *what = crossing.hosts ? "another host" : "a restart or another day";
+	text_add(&text, "A and B are of different %s", crossing.hosts ? "hosts" : "sittings");
+	if (tare_figure_is_count(&primary->figure))
+		return;
+	bool known = all->calibration && calibration_file_figure(all->calibration, &judging->question->figures[0], &calibration);
+	const struct tare_spread *spread = crossing.hosts ? &calibration.host : &calibration.day;
+	if (!known || !(spread->degrees > 0)) {
+		text_add(&text, ": what %s alone changes is in the difference, and no calibration tells how much", what);
+		return;
+	}
+	double limit = tare_repeatability_limit(spread->s, spread->degrees, 0.95) *
+		       sqrt((1 / (double)crossing.each[0] + 1 / (double)crossing.each[1]) / 2);
+	text_add(&text, ": %s alone changes %s by up to %.2g %% (calibrated, s %.2g %%)", what, primary->figure.name,
+		100 * limit, 100 * spread->s);
+	if (primary->kind == TARE_VERDICT_EFFECT && fabs(log1p(primary->effect_share)) < limit) {
+		primary->kind = TARE_VERDICT_INCONCLUSIVE;
+		text_add(&text, ", so that this is no effect of the change");
+	}
+}
+
 /* A null comparison is a success unless it finds something. */
 static int exit_of(const struct judging *judging, const struct tare_verdict *primary)
 {
@@ -157,6 +227,7 @@ int judge_trials(struct cli *cli, struct judging *judging, const struct tare_tri
 		return -1;
 	}
 	withhold_same(judging, all);
+	judge_level(judging, trials, count, all);
 	struct comparison comparison = {
 		.command = cli->options->command,
 		.verdicts = all->verdicts,
@@ -170,6 +241,7 @@ int judge_trials(struct cli *cli, struct judging *judging, const struct tare_tri
 	};
 	if (tare_trials_modes(trials, count, all->modes_note, sizeof all->modes_note))
 		comparison_note(&comparison, all->modes_note);
+	comparison_note(&comparison, all->level_note);
 	comparison_note(&comparison, judging->withhold);
 	comparison_note(&comparison, all->calibration_note);
 	for (size_t i = 0; i < judging->note_count; i++)

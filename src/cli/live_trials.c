@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
+
+enum { SILENT_MOST = 2 };
 #include "tare/rate.h"
 
 static void clear_progress(struct live_trials *live)
@@ -39,14 +41,27 @@ static void say_round(struct live_trials *live, const struct tare_trial *trial)
 	fflush(live->cli->note);
 }
 
-/* Told after the leading round, not after an hour. */
-static int check_span(const struct live_trials *live, const struct tare_record *record, struct tare_err *err)
+static uint64_t answers_of(const struct tare_record *record)
 {
-	enum tare_span span = live->figure->span;
 	uint64_t answered = 0;
 	for (size_t i = 0; i < record->series.count; i++)
-		answered += record->series.fate[i] == TARE_ANSWERED;
-	if (answered == 0 || tare_span_exists(&record->series, span))
+		answered += record->series.fate[i] == TARE_ANSWERED || record->series.fate[i] == TARE_OVERDUE;
+	return answered;
+}
+
+/*
+ * Told now, not after an hour of rounds: what has no answer or no such stamps cannot be compared. A single silent
+ * round may be a blip, two in a row are a responder that is gone.
+ */
+static int check_round(struct live_trials *live, const struct tare_record *record, struct tare_err *err)
+{
+	enum tare_span span = live->figure->span;
+	bool silent = answers_of(record) == 0;
+	live->silent = silent ? live->silent + 1 : 0;
+	if (live->silent >= SILENT_MOST && !live->one_arm && live->figure->kind != TARE_FIGURE_LOSS)
+		return tare_fail(err, TARE_E_INVALID, "nothing answered at %s in %u rounds in a row: is a responder there?",
+			record->target->url, live->silent);
+	if (silent || tare_span_exists(&record->series, span))
 		return 0;
 	char there[200];
 	struct text text = TEXT_IN(there);
@@ -64,7 +79,7 @@ static int take_round(void *context, const struct tare_record *records, size_t c
 	clear_progress(live);
 	if (count == 0 || strcmp(records[0].round->status, "interrupted") == 0)
 		return 0;
-	if (check_span(live, &records[0], err) < 0)
+	if (check_round(live, &records[0], err) < 0)
 		return -1;
 	if (live->position == 0) {
 		say_round(live, NULL);

@@ -10,6 +10,7 @@ struct live_trials {
 	const struct tare_figure *figure; /* shown for each round */
 	uint32_t position, positions;     /* 0: not scored */
 	char arm;
+	unsigned silent;                  /* rounds in a row without an answer */
 	bool one_arm;                     /* nothing alternates: no letter is shown */
 	bool quiet, progress_shown;
 	uint64_t kept;

@@ -107,6 +107,12 @@ static int run_command(struct arms *arms, const char *purpose, const char *line,
 		session_interrupted(arms->session);
 		return 0;
 	}
+	if (result.late) {
+		char limit[32];
+		format_duration(arms->config.command_limit_ns, limit, sizeof limit);
+		return tare_fail(err, TARE_E_INVALID, "the command of %s, '%.100s', was ended since it took longer than %s", purpose,
+			line, limit);
+	}
 	if (result.exit == 0)
 		return 0;
 	first_line(result.output, said, sizeof said);
@@ -317,6 +323,28 @@ static void tell_row(const struct arms *arms, const struct host_compared *row, c
 	}
 }
 
+/* One sentence a counter, at its first round. */
+static void tell_grown(const struct host_compare_result *result, size_t at, char reasons[][256], size_t room, size_t *count)
+{
+	const struct host_flagged *first = &result->flagged[at];
+	unsigned long long sum = 0;
+	size_t rounds = 0;
+	for (size_t i = 0; i < result->flagged_count; i++) {
+		if (strcmp(result->flagged[i].key, first->key) != 0)
+			continue;
+		if (i < at)
+			return;
+		sum += (unsigned long long)result->flagged[i].delta;
+		rounds++;
+	}
+	char line[256];
+	struct text text = TEXT_IN(line);
+	text_add(&text, "%.100s grew by %llu in round %u", first->key, (unsigned long long)first->delta, first->round);
+	if (rounds > 1)
+		text_add(&text, ", by %llu in %zu rounds", sum, rounds);
+	add_reason(reasons, room, count, line);
+}
+
 int arms_settings(struct arms *arms, char ret_reasons[][256], size_t room, size_t *ret_count, char *ret_note,
 	size_t note_room, struct tare_err *err)
 {
@@ -332,14 +360,9 @@ int arms_settings(struct arms *arms, char ret_reasons[][256], size_t room, size_
 		(int)(length && found[length - 1] == '.' ? length - 1 : length), found);
 	for (size_t i = 0; i < result->row_count; i++)
 		tell_row(arms, &result->row[i], ret_reasons, room, &count, &note);
-	for (size_t i = 0; i < result->flagged_count; i++) {
-		char line[256];
-		struct text text = TEXT_IN(line);
-		text_add(&text, "%.100s grew by %llu in round %u", result->flagged[i].key,
-			(unsigned long long)result->flagged[i].delta, result->flagged[i].round);
+	for (size_t i = 0; i < result->flagged_count; i++)
 		if (result->flagged[i].voids)
-			add_reason(ret_reasons, room, &count, line);
-	}
+			tell_grown(result, i, ret_reasons, room, &count);
 	if (arms->config.declared_count && result->unmatched)
 		add_reason(ret_reasons, room, &count, "a declared setting is not among the facts that can be read");
 	*ret_count = count;

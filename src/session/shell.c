@@ -70,6 +70,7 @@ static void listen_to(pid_t pid, int output, int signals, int64_t until_ns, stru
 		bool late = clock_mono_now().ns > until_ns;
 		if (wait[1].revents || late) {
 			result->interrupted = !late;
+			result->late = late;
 			end_group(pid);
 		}
 		ended = waitpid(pid, ret_status, WNOHANG) != 0;

@@ -16,6 +16,7 @@ struct shell_result {
 	int exit;                /* 128 + signal when one ended it */
 	int64_t took_ns;
 	bool interrupted;        /* a signal came for us: the command was ended */
+	bool late;               /* it took too long: the command was ended */
 	char output[SHELL_OUTPUT_BYTES]; /* both streams, cut */
 };
 /* signals: descriptor that becomes readable when we are to stop; -1: none. limit_ns: longest time, then it is ended. */

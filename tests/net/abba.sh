@@ -89,6 +89,16 @@ abba_a resumed --a 'echo A >setting' --b 'echo B >setting; echo >>m; if [ $(wc -
 	-o fails.tare --resume
 told resumed '2 + 2 rounds' "a command that failed: --resume completes the comparison"
 
+abba_a fails --a true --b true -o fails.tare
+is "$status" 2 "a recording that is there: refused"
+told fails "'fails.tare' exists: --resume goes on" "a recording that is there: how to go on"
+abba_a hangs --a true --b 'sleep 30' --command-limit 300ms
+is "$status" 4 "a command that hangs: exit status"
+told hangs 'was ended since it took longer than 300 ms' "a command that hangs: said"
+abba_a span --a true --b true --primary wire:p50
+is "$status" 2 "a span without stamps: refused after the leading round" "$(cat span.txt)"
+told span 'ended after 0 of 4 rounds' "a span without stamps: before the first that is scored"
+
 # 7. A responder that ends by itself, and one that goes silent.
 abba_a ends --null --serve 'sleep 0.5; exit 1' -o ends.tare
 is "$status" 4 "a responder that ends: exit status" "$(cat ends.txt)"
@@ -99,8 +109,15 @@ abba_a silent --null -o silent.tare --count 500
 wait "$killer"
 is "$status" 4 "a responder that dies: invalid" "$(cat silent.txt)"
 told silent 'nothing answered\|loss differs\|p50 is not visible' "a responder that dies: said"
+abba_a nobody --null
+is "$status" 4 "nobody there: exit status"
+told nobody 'nothing answered at stamp://.* in 2 rounds in a row' "nobody there: said after two rounds"
 background echo in_b "$TARE" echo "stamp://$B4:8620"
 wait_udp in_b 8620
+abba_a silent --null -o silent.tare --count 500 --resume
+told silent '2 + 2 rounds' "a responder that died: --resume completes the comparison"
+! grep -q 'nothing answered' silent.txt
+ok $? "a responder that died: silent rounds are measured again" "$(cat silent.txt)"
 
 # interrupted SIGNAL NAME: a comparison that is sent SIGNAL in its third round.
 interrupted() {
