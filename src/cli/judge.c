@@ -143,7 +143,7 @@ static void judge_level(const struct judging *judging, const struct tare_trial *
 	if (!crossing.sittings)
 		return;
 	const char *what = crossing.hosts ? "another host" : "a restart or another day";
-	text_add(&text, "A and B are of different %s", crossing.hosts ? "hosts" : "sittings");
+	text_add(&text, "%s and %s are of different %s", primary->name_a, primary->name_b, crossing.hosts ? "hosts" : "sittings");
 	if (tare_figure_is_count(&primary->figure))
 		return;
 	bool known = all->calibration && calibration_file_figure(all->calibration, &judging->question->figures[0], &calibration);
@@ -154,8 +154,9 @@ static void judge_level(const struct judging *judging, const struct tare_trial *
 	}
 	double limit = tare_repeatability_limit(spread->s, spread->degrees, 0.95) *
 		       sqrt((1 / (double)crossing.each[0] + 1 / (double)crossing.each[1]) / 2);
-	text_add(&text, ": %s alone changes %s by up to %.2g %% (calibrated, s %.2g %%)", what, primary->figure.name,
-		100 * limit, 100 * spread->s);
+	text_add(&text, ": %s alone changes %s by up to %.3g %% (s %.2g %%, calibrated over %.0f %s)", what, primary->figure.name,
+		100 * expm1(limit), 100 * spread->s, spread->degrees + 1,
+		crossing.hosts ? "hosts" : "sittings");
 	if (primary->kind == TARE_VERDICT_EFFECT && fabs(log1p(primary->effect_share)) < limit) {
 		primary->kind = TARE_VERDICT_INCONCLUSIVE;
 		text_add(&text, ", so that this is no effect of the change");
