@@ -89,6 +89,27 @@ struct tare_cause {
 	char comm[TARE_COMM_BYTES];
 };
 
+/* What took a CPU during a round. */
+enum tare_share_kind {
+	TARE_SHARE_TASK,      /* another task ran; its name */
+	TARE_SHARE_WAITED,    /* the measuring thread was ready and did not run; times: it was pushed aside */
+	TARE_SHARE_INTERRUPT, /* landed there; the line's device or the kernel's short name ("LOC") */
+	TARE_SHARE_SOFTIRQ,   /* the same of soft interrupts ("NET_RX") */
+	TARE_SHARE_STEAL,     /* the hypervisor ran somebody else, in steps of the kernel's tick */
+	TARE_SHARE_SMI,       /* system management interrupts, as the CPU counts them; invisible otherwise */
+	TARE_SHARE_THROTTLED, /* times that heat or power cut its frequency */
+	TARE_SHARE_KINDS
+};
+TARE_API const char *tare_share_kind_name(enum tare_share_kind kind);
+enum tare_share_of { TARE_SHARE_OF_SENDER = 1 << 0, TARE_SHARE_OF_RESPONDER = 1 << 1 };
+struct tare_share {
+	int16_t cpu;
+	uint8_t kind, of;   /* enum tare_share_of: whose CPU it was, as a set; 0: neither's */
+	char name[TARE_COMM_BYTES];
+	int64_t ns;         /* TARE_NO_TIME: only counted */
+	uint64_t times;
+};
+
 /*
  * "peer preempted by stress-ng (pid 812) on CPU 25 for 1.539 ms": without the number of the request, no
  * full stop, foreign text as it is. `room` of 200 always does.

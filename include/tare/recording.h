@@ -74,6 +74,9 @@ TARE_API int tare_writer_round(struct tare_writer *writer, struct tare_round *ro
 TARE_API int tare_writer_causes(struct tare_writer *writer, int64_t round_id, const struct tare_cause *causes,
 				size_t cause_count, const struct tare_evidence *evidence, size_t evidence_count,
 				struct tare_err *err) TARE_MUST_USE;
+/* What took the CPUs of a round. */
+TARE_API int tare_writer_shares(struct tare_writer *writer, int64_t round_id, const struct tare_share *shares,
+				size_t count, struct tare_err *err) TARE_MUST_USE;
 TARE_API int tare_writer_event(struct tare_writer *writer, int64_t run_id, int64_t round_id /* 0: none */,
 			       const struct tare_event *event, struct tare_err *err) TARE_MUST_USE;
 TARE_API int tare_writer_facts(struct tare_writer *writer, int64_t run_id, int64_t round_id,
@@ -143,6 +146,11 @@ TARE_API int tare_recording_causes(struct tare_recording *recording, int64_t rou
 TARE_API int tare_recording_evidence(struct tare_recording *recording, int64_t round_id,
 				     const struct tare_evidence **ret_evidence, size_t *ret_count,
 				     struct tare_err *err) TARE_MUST_USE;
+
+/* In the order written; none in rounds that were not watched. */
+TARE_API int tare_recording_shares(struct tare_recording *recording, int64_t round_id,
+				   const struct tare_share **ret_shares, size_t *ret_count,
+				   struct tare_err *err) TARE_MUST_USE;
 
 /*
  * Restricts what tare_recording_next reads to fates, the stages that the spans

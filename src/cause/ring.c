@@ -184,6 +184,21 @@ static bool take_sample(struct ring *ring, const uint8_t *body, size_t bytes, st
 	return true;
 }
 
+/* What a record of this type has of its own at least. */
+static size_t least_bytes(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+	case PERF_RECORD_COMM:
+		return 8;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_LOST:
+		return 16;
+	default:
+		return 0;
+	}
+}
+
 static bool take_record(struct ring *ring, const struct perf_event_header *header, const uint8_t *body, size_t bytes,
 	struct ring_record *record)
 {
@@ -191,7 +206,8 @@ static bool take_record(struct ring *ring, const struct perf_event_header *heade
 	record->raw_bytes = 0;
 	if (header->type == PERF_RECORD_SAMPLE)
 		return take_sample(ring, body, bytes, record);
-	if (bytes < TAIL_BYTES)
+	size_t own = bytes < TAIL_BYTES ? 0 : bytes - TAIL_BYTES; /* what stands before the common part */
+	if (bytes < TAIL_BYTES || own < least_bytes(header->type))
 		return false;
 	take_common(record, body + bytes - TAIL_BYTES);
 	switch (header->type) {
@@ -203,7 +219,7 @@ static bool take_record(struct ring *ring, const struct perf_event_header *heade
 		record->preempt = header->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 		return true;
 	case PERF_RECORD_COMM: {
-		size_t length = bytes - TAIL_BYTES - 8;
+		size_t length = own - 8;
 		record->type = RING_NAME;
 		record->tid = u32_at(body + 4);
 		memset(record->comm, 0, sizeof record->comm);

@@ -16,12 +16,13 @@
 #include "cli/log_options.h"
 #include "cli/plotting.h"
 #include "cli/source.h"
+#include "cli/stat_shared.h"
 #include "cli/table_options.h"
 #include "report/budget_view.h"
 
 struct stat_config {
 	const char *spans, *percentiles, *label;
-	bool all_spans, lenient, json, csv, ci, all, stalls, budget, pager, plot;
+	bool all_spans, lenient, json, csv, ci, all, stalls, budget, shared, pager, plot;
 	int style;
 	struct table_asked table;
 	int over, group_by;
@@ -95,6 +96,10 @@ static const struct option stat_options[] = {
 		.help = "plots under the figures: over time, percentiles, and rounds where there are several",
 		.offset = OPTION_AT(struct stat_config, plot)},
 	PLOT_STYLE_OPTION(struct stat_config),
+	{.name = "shared",
+		.type = OPTION_FLAG,
+		.help = "what took the CPUs of each round: tasks, interrupts, the hypervisor",
+		.offset = OPTION_AT(struct stat_config, shared)},
 	{.name = "group-by",
 		.letter = 'g',
 		.type = OPTION_CHOICE,
@@ -366,6 +371,8 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 		.label = config->label,
 		.round = config->round,
 		.capture = config->capture};
+	if (config->shared)
+		return stat_shared(cli, &source_rules, count, paths, layout, err);
 	/* Rows and plots point into their sources, which therefore stay open until the end. */
 	AUTO_CLEANUP(open_sources_end) struct open_sources sources = {0};
 	AUTO_CLEANUP(gathering_end) struct gathering gathering = {.many_files = count > 1, .warmup = -1};
@@ -406,12 +413,12 @@ static int stat_run(struct cli *cli, void *configuration, int operand_count, cha
 	if (operand_count == 0)
 		return tare_fail(
 			err, TARE_E_USAGE, "stat needs a FILE: a recording, a log of ping or a capture; see 'tare help stat'");
-	if (config->stalls && config->budget)
-		return tare_fail(err, TARE_E_USAGE, "--stalls and --budget exclude each other");
+	if (config->stalls + config->budget + config->shared > 1)
+		return tare_fail(err, TARE_E_USAGE, "--stalls, --budget and --shared are tables of their own: one at a time");
 	if (config->json && config->csv)
 		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
-	if (config->plot && (config->json || config->csv || config->budget))
-		return tare_fail(err, TARE_E_USAGE, "--plot goes with text, and not with --budget");
+	if (config->plot && (config->json || config->csv || config->budget || config->shared))
+		return tare_fail(err, TARE_E_USAGE, "--plot goes with text, and not with --budget or --shared");
 	if (config->json)
 		layout.format = &format_json;
 	else if (config->csv)

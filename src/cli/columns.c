@@ -10,6 +10,7 @@
 #include "host/columns.h"
 #include "lib/budget_columns.h"
 #include "lib/sample_columns.h"
+#include "lib/share_columns.h"
 #include "lib/stall_columns.h"
 #include "lib/stat_columns.h"
 #include "lib/verdict_columns.h"
@@ -46,6 +47,7 @@ void columns_of_stat(FILE *out)
 	columns_of_run(out);
 	list(out, "stalls of --stalls with --json or --csv", "stat", stall_columns, stall_column_count);
 	list(out, "percentiles and slow requests of --budget", "stat", budget_columns, budget_column_count);
+	list(out, "what took the CPUs, of --shared", "stat", share_columns, share_column_count);
 }
 
 void columns_of_export(FILE *out)

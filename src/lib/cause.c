@@ -33,6 +33,18 @@ bool tare_word_by_name(const char *name, enum tare_word *ret_word)
 	return false;
 }
 
+const char *tare_share_kind_name(enum tare_share_kind kind)
+{
+	static const char *const names[TARE_SHARE_KINDS] = {[TARE_SHARE_TASK] = "task",
+		[TARE_SHARE_WAITED] = "waited",
+		[TARE_SHARE_INTERRUPT] = "interrupt",
+		[TARE_SHARE_SOFTIRQ] = "softirq",
+		[TARE_SHARE_STEAL] = "steal",
+		[TARE_SHARE_SMI] = "SMI",
+		[TARE_SHARE_THROTTLED] = "throttled"};
+	return (unsigned)kind < TARE_SHARE_KINDS ? names[kind] : "unknown";
+}
+
 static const char *softirq_name(int32_t vector)
 {
 	static const char *const names[] = {

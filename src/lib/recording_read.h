@@ -32,7 +32,7 @@ struct read_series {
 /* Rows beside the samples, loaded when first asked for; sorted by run and round. */
 enum side {
 	SIDE_SETTING, SIDE_FACT, SIDE_EVENT, SIDE_READING, SIDE_CAUSE, SIDE_EVIDENCE,
-	SIDE_PLAN, SIDE_STEP, SIDE_COMMAND, SIDE_VERDICT, SIDE_COUNT
+	SIDE_PLAN, SIDE_STEP, SIDE_COMMAND, SIDE_VERDICT, SIDE_SHARE, SIDE_COUNT
 };
 struct side_key {
 	int64_t run, round;

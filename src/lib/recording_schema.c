@@ -95,6 +95,9 @@ const struct recording_table_text recording_tables[TABLE_COUNT] = {
 	[TABLE_BIN] = {"bin", "id, series, low_ns, high_ns, n",
 		SEALED_ID "series INTEGER NOT NULL REFERENCES series(id), low_ns INTEGER NOT NULL, "
 			  "high_ns INTEGER NOT NULL, n INTEGER NOT NULL" SEAL},
+	[TABLE_SHARE] = {"share", "id, round, cpu, whose, kind, name, ns, times",
+		SEALED_ID "round INTEGER NOT NULL REFERENCES round(id), cpu INTEGER NOT NULL, whose INTEGER NOT NULL, "
+			  "kind TEXT NOT NULL, name TEXT NOT NULL, ns INTEGER, times INTEGER NOT NULL" SEAL},
 };
 
 static const char *const run_status_words[] = {

@@ -29,7 +29,7 @@ enum recording_table {
 	TABLE_SAMPLES, /* not a table: the tally of all samples */
 	/* From format 2 on, each made when first written to: most recordings need none, and a table is 4 kB. */
 	TABLE_CAUSE, TABLE_EVIDENCE, TABLE_PLAN, TABLE_STEP, TABLE_COMMAND, TABLE_VERDICT,
-	TABLE_ORIGIN, TABLE_BIN,
+	TABLE_ORIGIN, TABLE_BIN, TABLE_SHARE,
 	TABLE_COUNT,
 	TABLE_ALWAYS = TABLE_SAMPLES + 1
 };

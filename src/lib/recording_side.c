@@ -21,6 +21,7 @@ static const size_t item_bytes[SIDE_COUNT] = {
 	[SIDE_STEP] = sizeof(struct tare_plan_step),
 	[SIDE_COMMAND] = sizeof(struct tare_plan_command),
 	[SIDE_VERDICT] = sizeof(struct tare_plan_verdict),
+	[SIDE_SHARE] = sizeof(struct tare_share),
 };
 
 static int keep(struct tare_recording *recording, enum side side, int64_t run, int64_t round, const void *item,
@@ -141,6 +142,24 @@ static int take_evidence(struct tare_recording *recording, sqlite3_stmt *row, st
 		return 1;
 	take_comm(row, 10, item.comm);
 	return keep(recording, SIDE_EVIDENCE, 0, sqlite3_column_int64(row, 1), &item, err);
+}
+
+static int take_share(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
+{
+	struct tare_share share = {
+		.cpu = (int16_t)small(row, 2, 0, INT16_MAX, TARE_NO_CPU),
+		.of = (uint8_t)small(row, 3, 0, TARE_SHARE_OF_SENDER | TARE_SHARE_OF_RESPONDER, 0),
+		.ns = recording_time(row, 6),
+	};
+	const char *kind = (const char *)sqlite3_column_text(row, 4);
+	int64_t times = sqlite3_column_int64(row, 7);
+	while (share.kind < TARE_SHARE_KINDS && (!kind || strcmp(kind, tare_share_kind_name(share.kind)) != 0))
+		share.kind++;
+	if (share.kind == TARE_SHARE_KINDS || share.cpu == TARE_NO_CPU || times < 0)
+		return 1;
+	share.times = (uint64_t)times;
+	take_comm(row, 5, share.name);
+	return keep(recording, SIDE_SHARE, 0, sqlite3_column_int64(row, 1), &share, err);
 }
 
 static int take_plan(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
@@ -267,6 +286,7 @@ static int load(struct tare_recording *recording, enum side side, struct tare_er
 		[SIDE_STEP] = {TABLE_STEP, take_step},
 		[SIDE_COMMAND] = {TABLE_COMMAND, take_command},
 		[SIDE_VERDICT] = {TABLE_VERDICT, take_verdict},
+		[SIDE_SHARE] = {TABLE_SHARE, take_share},
 	};
 
 	if (recording->sides[side].loaded)
@@ -378,6 +398,16 @@ int tare_recording_evidence(struct tare_recording *recording, int64_t round_id,
 	if (ask(recording, SIDE_EVIDENCE, 0, round_id, &items, ret_count, err) < 0)
 		return -1;
 	*ret_evidence = items;
+	return 0;
+}
+
+int tare_recording_shares(struct tare_recording *recording, int64_t round_id, const struct tare_share **ret_shares,
+	size_t *ret_count, struct tare_err *err)
+{
+	const void *items = NULL;
+	if (ask(recording, SIDE_SHARE, 0, round_id, &items, ret_count, err) < 0)
+		return -1;
+	*ret_shares = items;
 	return 0;
 }
 

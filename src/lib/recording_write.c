@@ -495,6 +495,19 @@ int tare_writer_causes(struct tare_writer *writer, int64_t round_id, const struc
 	return writer_commit(writer, err);
 }
 
+int tare_writer_shares(
+	struct tare_writer *writer, int64_t round_id, const struct tare_share *shares, size_t count, struct tare_err *err)
+{
+	if (writer_begin(writer, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++)
+		if (WRITER_INSERT(writer, TABLE_SHARE, NULL, err, field_int(round_id), field_int(shares[i].cpu),
+			    field_int(shares[i].of), field_text(tare_share_kind_name(shares[i].kind)),
+			    field_text(shares[i].name), field_time(shares[i].ns), field_int((int64_t)shares[i].times)) < 0)
+			return writer_abandon(writer);
+	return writer_commit(writer, err);
+}
+
 int tare_writer_event(struct tare_writer *writer, int64_t run_id, int64_t round_id, const struct tare_event *event,
 	struct tare_err *err)
 {

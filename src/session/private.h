@@ -34,6 +34,8 @@ struct writer_job {
 	struct tare_evidence *evidence;
 	size_t cause_count, evidence_count;
 	bool *wanted;
+	struct tare_share *shares;
+	size_t share_count;
 	char said[JOB_SENTENCES][512]; /* about who shared the CPUs */
 	size_t said_count;
 	struct spool spool;
@@ -110,6 +112,7 @@ struct session {
 	int keeper;
 	struct inject_plan inject;      /* count 0: nothing */
 	struct watch *watch;            /* NULL: the run is not explained */
+	struct landed *landed;          /* what the kernel counts by CPU; NULL as well */
 	atomic_bool watching;           /* the measuring thread is being watched */
 	struct thread_use use;          /* of the last round */
 	struct with with;               /* the load beside the round */

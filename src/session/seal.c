@@ -160,5 +160,6 @@ void writer_job_free(struct writer_job *job, bool remove_spool)
 	free(job->causes);
 	free(job->evidence);
 	free(job->wanted);
+	free(job->shares);
 	free(job);
 }

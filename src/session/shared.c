@@ -6,6 +6,8 @@
  */
 #include "session/shared.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cause/landed.h"
 #include "cause/shares.h"
 
 /* Smaller shares of a round are not worth a name. */
@@ -171,12 +174,110 @@ static void say_load(struct session *session, struct writer_job *job, const stru
 	say(job, "load", line);
 }
 
+/* ---- rows ---- */
+
+enum { ROWS_A_CPU = SHARES_MOST + LANDED_ROWS_MAX + 8 };
+
+static void add_row(struct writer_job *job, struct tare_share row)
+{
+	job->shares[job->share_count++] = row;
+}
+
+static void note_cpu(struct session *session, struct writer_job *job, const struct tare_evidence *items, size_t count,
+	size_t place, uint8_t of)
+{
+	int16_t cpu = (int16_t)landed_cpu(session->landed, place);
+	const struct thread_use *use = &session->use;
+	struct cpu_shares shares;
+	cpu_shares_of(items, count, cpu, job->round.first_due_ns, job->round.ended_ns, &shares);
+	/* on a CPU of neither end only what ran there matters, and is known only where records were asked for */
+	if (!of && shares.count == 0)
+		return;
+	for (size_t i = 0; i < shares.count; i++) {
+		struct tare_share row = {.cpu = cpu,
+			.of = of,
+			.kind = TARE_SHARE_TASK,
+			.ns = shares.share[i].ns,
+			.times = shares.share[i].times};
+		memcpy(row.name, shares.share[i].comm, sizeof row.name);
+		add_row(job, row);
+	}
+	if (of & TARE_SHARE_OF_SENDER && use->waited_ns != TARE_NO_TIME)
+		add_row(job, (struct tare_share){.cpu = cpu,
+				     .of = of,
+				     .kind = TARE_SHARE_WAITED,
+				     .ns = use->waited_ns,
+				     .times = (uint64_t)(use->pushed > 0 ? use->pushed : 0)});
+	if (shares.interrupts_ns)
+		add_row(job, (struct tare_share){.cpu = cpu,
+				     .of = of,
+				     .kind = TARE_SHARE_INTERRUPT,
+				     .name = "all seen",
+				     .ns = shares.interrupts_ns});
+	size_t from = job->share_count;
+	job->share_count += landed_since(session->landed, place, job->shares + from, LANDED_ROWS_MAX);
+	for (size_t i = from; i < job->share_count; i++)
+		job->shares[i].of = of;
+}
+
+int shared_note(struct session *session, struct writer_job *job, const struct tare_evidence *items, size_t count,
+	struct tare_err *err)
+{
+	const struct tare_series *series = &job->records[0].series;
+	int16_t sender = usual_cpu(series, TARE_CPU_TX);
+	int16_t responder = session->peer_is_here ? usual_cpu(series, TARE_CPU_PEER_RX) : TARE_NO_CPU;
+	size_t cpus = landed_cpus(session->landed);
+	job->shares = calloc(cpus * ROWS_A_CPU + 1, sizeof *job->shares);
+	if (!job->shares)
+		return tare_fail_errno(err, ENOMEM, "cannot note who shared the CPUs");
+	for (size_t i = 0; i < cpus; i++) {
+		int16_t cpu = (int16_t)landed_cpu(session->landed, i);
+		note_cpu(session, job, items, count, i,
+			(uint8_t)((cpu == sender ? TARE_SHARE_OF_SENDER : 0) |
+				  (cpu == responder ? TARE_SHARE_OF_RESPONDER : 0)));
+	}
+	return 0;
+}
+
+/* Time that nobody on this host had: a candidate for whatever stays unexplained. */
+static void say_elsewhere(struct writer_job *job)
+{
+	for (size_t i = 0; i < job->share_count; i++) {
+		const struct tare_share *share = &job->shares[i];
+		char line[200], time[32];
+		struct text text = TEXT_IN(line);
+		const char *whose = share->of & TARE_SHARE_OF_SENDER ? "sender" : "responder";
+		if (!share->of)
+			continue;
+		if (share->kind == TARE_SHARE_STEAL) {
+			format_duration(share->ns, time, sizeof time);
+			text_add(&text,
+				"the hypervisor took CPU %d of the %s for about %s of the round: a candidate for what "
+				"is "
+				"unexplained",
+				share->cpu, whose, time);
+		} else if (share->kind == TARE_SHARE_SMI || share->kind == TARE_SHARE_THROTTLED) {
+			text_add(&text,
+				"CPU %d of the %s %s %" PRIu64 " time%s in the round: a candidate for what is "
+				"unexplained",
+				share->cpu, whose,
+				share->kind == TARE_SHARE_SMI ? "was in system management mode" : "was throttled",
+				share->times, share->times == 1 ? "" : "s");
+		} else {
+			continue;
+		}
+		say(job, "shared", line);
+	}
+}
+
 void shared_say(struct session *session, struct writer_job *job, const struct tare_evidence *items, size_t count)
 {
 	int16_t sender = usual_cpu(&job->records[0].series, TARE_CPU_TX);
 	bool with_load = session->config.with != NULL;
 	if (sender >= 0 && watch_has_cpus(session->watch) && (with_load || session->config.why == SESSION_WHY_ON))
 		say_sender(session, job, items, count, sender);
+	if (session->config.why == SESSION_WHY_ON || with_load)
+		say_elsewhere(job);
 	if (with_load)
 		say_load(session, job, items, count);
 }

@@ -3,6 +3,10 @@
 #pragma once
 #include "session/private.h"
 
+/* Fills the job's rows of what took which CPU: tasks, interrupts, steal, SMI. Evidence as below. */
+int shared_note(struct session *session, struct writer_job *job, const struct tare_evidence *items, size_t count,
+	struct tare_err *err) TARE_MUST_USE;
+
 /* In the measuring thread, before and after the loop. */
 struct thread_use thread_use_now(void);
 /*

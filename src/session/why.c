@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cause/landed.h"
 
 /* 64 bytes each: 12 MiB. A blocking thread at 1000/s fills them in a minute and a half, a spinning one never. */
 enum { EVIDENCE_ROOM = 1 << 17, STALLS_MAX = 4096 };
@@ -52,13 +53,18 @@ int why_open(struct session *session, struct tare_err *err)
 	plan.cpu_count = own >= 0 ? 1 : allowed_cpus(cpus);
 	if (session->config.why == SESSION_WHY_ON)
 		session->watch_cost_ns = watch_cost_ns(session->config.cpu, true);
-	return watch_open(&plan, &session->watch, err);
+	if (watch_open(&plan, &session->watch, err) < 0)
+		return -1;
+	/* counting costs a round nothing: on all CPUs, the responder's may be among them */
+	return landed_open(cpus, allowed_cpus(cpus), &session->landed, err);
 }
 
 void why_close(struct session *session)
 {
 	watch_free(session->watch);
+	landed_free(session->landed);
 	session->watch = NULL;
+	session->landed = NULL;
 }
 
 void why_begin(struct session *session)
@@ -68,6 +74,7 @@ void why_begin(struct session *session)
 	watch_thread_end(session->watch);
 	watch_clear(session->watch);
 	atomic_store_explicit(&session->watching, false, memory_order_relaxed);
+	landed_begin(session->landed);
 }
 
 void why_thread(struct session *session)
@@ -246,6 +253,9 @@ int why_explain(struct session *session, struct writer_job *job, struct tare_err
 		if (seen[i].to_ns != INT64_MAX)
 			e->evidence[i].to_ns -= session->run.epoch_mono_ns;
 	}
+	landed_end(session->landed);
+	if (shared_note(session, job, e->evidence, count, err) < 0)
+		return -1;
 	shared_say(session, job, e->evidence, count);
 	for (size_t i = 0; i < job->record_count; i++)
 		if (explain_target(session, job, i, e, err) < 0)

@@ -21,10 +21,11 @@ static int write_job(struct tare_writer *writer, struct writer_job *job, struct 
 		if (job->fact_counts[i] && tare_writer_facts(writer, job->records[0].run->id, job->round.id, job->facts[i],
 						   job->fact_counts[i], err) < 0)
 			return -1;
-	if (job->cause_count + job->evidence_count == 0)
+	if (job->cause_count + job->evidence_count + job->share_count == 0)
 		return 0;
 	if (tare_writer_causes(writer, job->round.id, job->causes, job->cause_count, job->evidence, job->evidence_count,
-		    err) == 0)
+		    err) == 0 &&
+		tare_writer_shares(writer, job->round.id, job->shares, job->share_count, err) == 0)
 		return 0;
 	/* the samples are safe: brought in once more from the spool they would be there twice */
 	spool_close(&job->spool, true);

@@ -49,6 +49,19 @@ static const struct tare_evidence seen[] = {
 		.sequence = 40},
 };
 
+static const struct tare_share shared[] = {
+	{.cpu = 3, .of = TARE_SHARE_OF_SENDER, .kind = TARE_SHARE_TASK, .name = "stress-ng", .ns = 920000000, .times = 40},
+	{.cpu = 3, .of = TARE_SHARE_OF_SENDER | TARE_SHARE_OF_RESPONDER, .kind = TARE_SHARE_INTERRUPT, .name = "LOC",
+		.ns = TARE_NO_TIME, .times = 1000},
+	{.cpu = 0, .kind = TARE_SHARE_STEAL, .ns = 10000000},
+};
+
+static bool same_share(const struct tare_share *a, const struct tare_share *b)
+{
+	return a->cpu == b->cpu && a->of == b->of && a->kind == b->kind && strcmp(a->name, b->name) == 0 && a->ns == b->ns &&
+	       a->times == b->times;
+}
+
 static void copy(const char *from, const char *to)
 {
 	char buffer[65536];
@@ -108,6 +121,11 @@ static void reads_back(const char *path, int64_t round)
 	IS_I64(wrong, 0, "and evidence");
 	MUST(tare_recording_causes(recording, round + 1, &causes, &count, &err));
 	IS_I64(count, 0, "another round has none");
+	const struct tare_share *shares;
+	MUST(tare_recording_shares(recording, round, &shares, &count, &err));
+	IS_I64(count, 3, "three shares of CPUs");
+	for (size_t i = 0; i < 3 && count == 3; i++)
+		OK(same_share(&shares[i], &shared[i]), "share %zu comes back as it was", i + 1);
 	tare_recording_free(recording);
 }
 
@@ -131,6 +149,7 @@ int main(void)
 
 	MUST(tare_writer_open(path, TARE_APPEND, &writer, &err));
 	MUST(tare_writer_causes(writer, round, written, 3, seen, 2, &err));
+	MUST(tare_writer_shares(writer, round, shared, 3, &err));
 	MUST(tare_writer_close(&writer, &err));
 	reads_back(path, round);
 	/* once more: it has format 2 by now */
