@@ -3,24 +3,14 @@
  * libtare: latency samples, their statistics and their recordings.
  *
  * Reading order: err.h (how failures are told), sample.h (what a sample is),
- * origin.h and run.h (where it comes from and what surrounds it), stat.h
- * (figures), interval.h and dependence.h (how far they can be trusted), stalls.h,
- * warmup.h, variation.h, modes.h, change.h and rounds.h (what figures do not
- * show), budget.h (where the time went), cause.h (why a request was slow),
- * effect.h (arithmetic of comparing rounds), verdict.h (did the change change
- * it), calibration.h (what identical rounds differ by), recording.h and plan.h
- * (files), axis.h (from several clocks to one axis).
- * origin.h and run.h (where it comes from and what surrounds it), stat.h (figures), interval.h and dependence.h (how
- * far they can be trusted), stalls.h, warmup.h, variation.h, modes.h, change.h
- * and rounds.h (what figures do not show), effect.h (arithmetic of comparing
- * rounds), verdict.h (did the change change it), calibration.h (what identical
- * rounds differ by), recording.h and plan.h (files), axis.h (from several clocks to one
- * axis).
- * run.h (what surrounds it), rate.h (which load it was), stat.h (figures), interval.h (how far they can be
- * trusted), stalls.h, warmup.h and variation.h (what figures do not show),
- * rounds.h (what only shows across rounds), effect.h (arithmetic of comparing
- * rounds), verdict.h (did the change change it), calibration.h (what identical
- * rounds differ by), recording.h and plan.h (files), axis.h (from several clocks to one axis).
+ * origin.h and run.h (where it comes from and what surrounds it), rate.h (which
+ * load it was), stat.h (figures), interval.h and dependence.h (how far they can
+ * be trusted), stalls.h, warmup.h, variation.h, modes.h, change.h and rounds.h
+ * (what figures do not show), budget.h (where the time went), cause.h (why a
+ * request was slow), effect.h (arithmetic of comparing rounds), verdict.h (did
+ * the change change it), calibration.h (what identical rounds differ by),
+ * recording.h and plan.h (files), axis.h and card_clock.h (from several clocks to
+ * one axis).
  *
  * The library opens no socket, prints nothing and never exits. All functions
  * may be called from any thread; one object is used by one thread at a time.
@@ -28,6 +18,7 @@
 #pragma once
 #include "tare/axis.h"
 #include "tare/budget.h"
+#include "tare/card_clock.h"
 #include "tare/cause.h"
 #include "tare/calibration.h"
 #include "tare/change.h"
