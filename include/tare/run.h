@@ -51,7 +51,8 @@ struct tare_round {
 	int64_t jitter_ns;        /* due times moved by a seeded amount within +-jitter */
 	int64_t timeout_ns;
 	int64_t ended_ns;
-	int64_t axis_error_ns;    /* half width of the offset between wall and monotonic clock; TARE_NO_TIME: no wall stamps */
+	int64_t axis_error_ns;    /* half width of the offset between wall and monotonic clock, plus the error of the
+	                             card's clock where one was read; TARE_NO_TIME: no wall stamps */
 	uint32_t warmup;          /* first requests kept apart in the statistics by default */
 	const char *status;       /* "finished", "interrupted", "salvaged" */
 };
@@ -85,7 +86,7 @@ TARE_API enum tare_span tare_base_span(const struct tare_record *record);
 /* Something that happened at one time: a step of the wall clock, an interface down, an error. */
 struct tare_event {
 	int64_t at_ns;
-	const char *kind;                  /* "wall-step", "not-sent", "reconnected", "peer", "injected", "salvaged", "error", "note" */
+	const char *kind;                  /* "wall-step", "not-sent", "reconnected", "peer", "injected", "stamps", "salvaged", "error", "note" */
 	const char *text;
 };
 

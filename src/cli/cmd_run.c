@@ -21,7 +21,7 @@
 struct run_config {
 	struct run_options run;
 	uint64_t rounds;
-	bool append, json, csv, all_spans, mlock, why, why_softirq, facts;
+	bool append, json, csv, all_spans, mlock, set_nic_stamping, why, why_softirq, facts;
 	const char *label, *with, *sizes, *rates, *stop_loss;
 };
 
@@ -32,6 +32,7 @@ static const struct option run_options[] = {
 	{"sizes", 0, OPTION_TEXT, "LIST", NULL, "a round for each payload, as 64,512,1472", AT(sizes), 0, 0, NULL},
 	{"rates", 0, OPTION_TEXT, "LIST", NULL, "a round for each rate, as 1k/s,10k/s or 1k-100k:x2", AT(rates), 0, 0, NULL},
 	{"stop-loss", 0, OPTION_TEXT, "SHARE", "1%", "--rates: no faster once more are lost, or the rate is not held; or none", AT(stop_loss), 0, 0, NULL},
+	{"set-nic-stamping", 0, OPTION_FLAG, NULL, NULL, "with --stamps nic: set the card to stamp every packet, and put it back at the end", AT(set_nic_stamping), 0, 0, NULL},
 	{"mlock", 0, OPTION_FLAG, NULL, NULL, "lock all memory of the process", AT(mlock), 0, 0, NULL},
 	{"why", 0, OPTION_FLAG, NULL, NULL, "explain slow requests: watch the measuring thread and its CPUs (default with --spin)", AT(why), 0, 0, NULL},
 	{"why-softirq", 0, OPTION_FLAG, NULL, NULL, "with --why: watch soft interrupts too, at about 0.3 us a packet", AT(why_softirq), 0, 0, NULL},
@@ -49,6 +50,8 @@ static int check(struct cli *cli, const struct run_config *config, struct tare_e
 {
 	if (config->json && config->csv)
 		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
+	if (config->set_nic_stamping && config->run.stamps != PROBE_STAMPS_NIC)
+		return tare_fail(err, TARE_E_USAGE, "--set-nic-stamping needs --stamps nic");
 	if (config->append && !config->run.output)
 		return tare_fail(err, TARE_E_USAGE, "--append needs -o FILE");
 	if (config->sizes && option_given(cli->options, "size"))
@@ -131,6 +134,9 @@ static int run_session(struct cli *cli, const struct session_config *config, con
 	int printed = run_rounds_print(rounds, session_run_of(session), end == SESSION_INTERRUPTED, err);
 	if (status == 0 && printed >= 0 && config->output && !options->run.quiet)
 		say_recording(cli, config, rounds->samples);
+	struct tare_err back = {0};
+	if (session_card_back(session, &back) < 0)
+		cli_warn(cli, "%s", back.text);
 	session_free(session);
 	if (status < 0) {
 		*err = failure;
@@ -162,6 +168,7 @@ static int run_run(struct cli *cli, void *untyped, int operand_count, char **ope
 	config.why_softirq = options->why_softirq;
 	config.with = options->with;
 	config.mlock = options->mlock;
+	config.set_nic_stamping = options->set_nic_stamping;
 	config.no_facts = !options->facts;
 	config.setting_count = run_options_settings(cli->options, &settings);
 	config.settings = settings;

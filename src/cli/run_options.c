@@ -11,6 +11,7 @@
 const struct option_choice run_stamps_choices[] = {
 	{"user", PROBE_STAMPS_USER, "clock readings around the calls only"},
 	{"kernel", PROBE_STAMPS_KERNEL, "and software stamps of the kernel"},
+	{"nic", PROBE_STAMPS_NIC, "and stamps of the network card, by its own clock"},
 	{0},
 };
 const struct option_choice run_late_choices[] = {

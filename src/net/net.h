@@ -41,6 +41,7 @@ void net_address_text(struct net_address *address, bool with_port);
 /* What a receive call brought besides the bytes. */
 struct net_arrival {
 	clock_real kernel_rx;   /* ns 0: none */
+	clock_phc nic_rx;       /* by the card's own clock; ns 0: none */
 	int ttl;                /* -1: not asked or not told */
 	int tos;                /* IPv4's type of service, IPv6's traffic class: DSCP and ECN; -1 as above */
 	bool cut;               /* control data truncated */
@@ -55,7 +56,7 @@ struct net_arrival {
 int net_keeper_open(void);
 
 /* SO_TIMESTAMPING flags tried one by one; *ret_got has those of `want` the kernel took. */
-enum net_stamp { NET_STAMP_RX = 1 << 0, NET_STAMP_TX = 1 << 1 };
+enum net_stamp { NET_STAMP_RX = 1 << 0, NET_STAMP_TX = 1 << 1, NET_STAMP_NIC_RX = 1 << 2, NET_STAMP_NIC_TX = 1 << 3 };
 int net_stamps_on(int fd, unsigned want, unsigned *ret_got, struct tare_err *err) TARE_MUST_USE;
 int net_buffers(int fd, int bytes);   /* as large as allowed up to `bytes`; returns what the socket has now */
 

@@ -52,6 +52,9 @@ void probe_answer(struct probe_target *target, const struct probe_reply *reply)
 	}
 	bool refused = sample->reason != 0;
 	sample->kernel_rx_ns = reply->kernel_rx.ns;
+	/* the second cache line of a sample is touched only where a card stamps */
+	if (reply->nic_rx.ns)
+		sample->nic_rx_ns = reply->nic_rx.ns;
 	sample->cpu_rx = reply->cpu_rx;
 	if (reply->has_peer)
 		enter_peer(sample, reply);
@@ -120,9 +123,39 @@ void probe_fail(struct probe_target *target, uint64_t number, int error)
 	target->open--;
 }
 
-void probe_transmit_stamp(struct probe_target *target, uint64_t number, clock_real at)
+void probe_stray_stamp(struct probe_target *target)
+{
+	raw_increase(&target->counters->stray_stamps, 1);
+}
+
+/* One stamp into its place; a second one of the same kind is not believed. */
+static void enter_stamp(struct probe_target *target, int64_t *place_ns, int64_t stamp_ns)
+{
+	if (!stamp_ns)
+		return;
+	if (*place_ns)
+		raw_increase(&target->counters->double_stamps, 1);
+	else
+		*place_ns = stamp_ns;
+}
+
+void probe_transmit_stamp(struct probe_target *target, uint64_t number, clock_real kernel, clock_phc nic)
 {
 	struct raw_sample *sample = sent_sample(target, number);
-	if (sample && !sample->kernel_tx_ns)
-		sample->kernel_tx_ns = at.ns;
+	if (!sample) {
+		probe_stray_stamp(target);
+		return;
+	}
+	enter_stamp(target, &sample->kernel_tx_ns, kernel.ns);
+	enter_stamp(target, &sample->nic_tx_ns, nic.ns);
+}
+
+unsigned probe_stamps_wanted(const struct probe_request *request)
+{
+	unsigned want = 0;
+	if (request->stamps >= PROBE_STAMPS_KERNEL)
+		want |= NET_STAMP_RX | (request->transmit_stamps ? NET_STAMP_TX : 0u);
+	if (request->stamps >= PROBE_STAMPS_NIC)
+		want |= NET_STAMP_NIC_RX | (request->transmit_stamps ? NET_STAMP_NIC_TX : 0u);
+	return want;
 }

@@ -36,6 +36,13 @@ static void stamp_packets(struct datagram *d, uint64_t first, unsigned count, cl
 			d->format->stamp(d, datagram_packet(d, i), first + i, now);
 }
 
+/* Messages of the error queue that a send should bring: the card's comes by itself. */
+static unsigned datagram_stamps_each(const struct probe_target *target)
+{
+	bool card = target->request.card_stamps && target->stamps & NET_STAMP_NIC_TX;
+	return (target->stamps & NET_STAMP_TX ? 1u : 0u) + (card ? 1u : 0u);
+}
+
 static void note_sent(struct probe_target *target, struct datagram *d, uint64_t first, unsigned count, clock_mono now)
 {
 	uint16_t cpu = (uint16_t)(cpu_current() + 1);
@@ -46,16 +53,21 @@ static void note_sent(struct probe_target *target, struct datagram *d, uint64_t 
 		if (i > 0)
 			sample->flags |= TARE_FLAG_BATCHED;
 	}
-	if (target->stamps & NET_STAMP_TX) {
+	if (target->stamps & (NET_STAMP_TX | NET_STAMP_NIC_TX)) {
 		for (unsigned i = 0; i < count; i++)
 			d->key_number[d->key_next++ % DATAGRAM_KEYS] = first + i;
-		target->stamps_awaited += count;
+		target->stamps_awaited += count * datagram_stamps_each(target);
 	}
 }
 
-/* Older kernels count refused sends too: start the numbering of stamps again rather than guess. */
+/*
+ * Older kernels count refused sends too: start the numbering of stamps again rather than guess. A stamp still
+ * under way then has a number that is not given yet (stray) or, given again meanwhile, lies before its new
+ * request's send call and is dropped when the round is sealed.
+ */
 static void restart_keys(struct probe_target *target, struct datagram *d)
 {
+	d->keys_doubtful = false;
 	datagram_drain_notices(target);
 	net_stamps_restart(target->fd, target->stamps);
 	d->key_next = 0;
@@ -65,6 +77,8 @@ static void restart_keys(struct probe_target *target, struct datagram *d)
 int datagram_send(struct probe_target *target, uint64_t first, unsigned count)
 {
 	struct datagram *d = datagram_of(target);
+	if (d->keys_doubtful)
+		restart_keys(target, d);
 	for (unsigned i = 0; i < count; i++)
 		d->format->prepare(d, datagram_packet(d, i), first + i);
 	clock_mono now = source_mono(target->clock);
@@ -78,8 +92,8 @@ int datagram_send(struct probe_target *target, uint64_t first, unsigned count)
 	}
 	if (sent > 0)
 		note_sent(target, d, first, (unsigned)sent, now);
-	else if ((target->stamps & NET_STAMP_TX) && sent != -EAGAIN)
-		restart_keys(target, d);
+	else
+		d->keys_doubtful = (target->stamps & (NET_STAMP_TX | NET_STAMP_NIC_TX)) != 0;
 	return sent;
 }
 
@@ -87,6 +101,8 @@ int datagram_send_at(struct probe_target *target, uint64_t number, clock_mono du
 {
 	struct datagram *d = datagram_of(target);
 	clock_mono now;
+	if (d->keys_doubtful)
+		restart_keys(target, d);
 	d->format->prepare(d, d->packets, number);
 	__builtin_prefetch(&target->samples[number], 1);
 	do {
@@ -103,7 +119,8 @@ int datagram_send_at(struct probe_target *target, uint64_t number, clock_mono du
 static void take_message(struct datagram *d, const uint8_t *message, size_t bytes, clock_mono now, uint16_t cpu,
 	const struct net_arrival *arrival)
 {
-	struct probe_reply reply = {.user_rx = now, .kernel_rx = arrival->kernel_rx, .cpu_rx = cpu, .tos = arrival->tos, .cut = arrival->cut};
+	struct probe_reply reply = {.user_rx = now, .kernel_rx = arrival->kernel_rx, .nic_rx = arrival->nic_rx,
+		.cpu_rx = cpu, .tos = arrival->tos, .cut = arrival->cut};
 	if (d->format->read(d, message, bytes, &reply))
 		probe_answer(d->target, &reply);
 	else
@@ -112,7 +129,7 @@ static void take_message(struct datagram *d, const uint8_t *message, size_t byte
 
 static int drain_batch(struct probe_target *target, struct datagram *d)
 {
-	bool stamped = (target->stamps & NET_STAMP_RX) != 0;
+	bool stamped = (target->stamps & (NET_STAMP_RX | NET_STAMP_NIC_RX)) != 0;
 	for (unsigned i = 0; i < PROBE_BATCH_MAX; i++)
 		d->in[i].msg_hdr.msg_controllen = stamped ? NET_CONTROL_BYTES : 0;
 	int got = recvmmsg(target->fd, d->in, PROBE_BATCH_MAX, MSG_DONTWAIT, NULL);
@@ -138,7 +155,7 @@ int datagram_drain(struct probe_target *target)
 	if (d->batching)
 		return drain_batch(target, d);
 	struct net_arrival arrival;
-	bool stamped = (target->stamps & NET_STAMP_RX) != 0;
+	bool stamped = (target->stamps & (NET_STAMP_RX | NET_STAMP_NIC_RX)) != 0;
 	/* without stamps the plain call: 60 ns less than recvmsg, and this is the floor of the whole instrument */
 	ssize_t got = stamped ? net_receive(target->fd, d->buffers, d->room, &arrival)
 			      : recv(target->fd, d->buffers, d->room, MSG_DONTWAIT);
@@ -160,21 +177,39 @@ int datagram_drain(struct probe_target *target)
 	return 1;
 }
 
-static void take_notice(struct probe_target *target, struct datagram *d, const struct net_notice *notice)
+/*
+ * The kernel's stamp and the card's may come together, apart, in any order, twice, late or never: each goes to
+ * the request of its number, if that is one of the last DATAGRAM_KEYS sends.
+ */
+static void take_stamp(struct probe_target *target, struct datagram *d, const struct net_notice *notice)
 {
+	uint32_t age = (uint32_t)d->key_next - notice->key;
+	unsigned stamps = (notice->kernel_tx.ns ? 1u : 0u) + (notice->nic_tx.ns ? 1u : 0u);
+	if (notice->moment != NET_MOMENT_SENT || stamps == 0)
+		return;
+	if (age == 0 || age > DATAGRAM_KEYS || age > d->key_next) {
+		probe_stray_stamp(target);
+		return;
+	}
+	probe_transmit_stamp(target, d->key_number[notice->key % DATAGRAM_KEYS], notice->kernel_tx, notice->nic_tx);
+	target->stamps_awaited -= target->stamps_awaited < stamps ? target->stamps_awaited : stamps;
+}
+
+void datagram_take_notice(struct probe_target *target, const struct net_notice *notice)
+{
+	struct datagram *d = datagram_of(target);
 	uint64_t number = PROBE_NO_NUMBER;
+	if (notice->cut)
+		raw_increase(&target->counters->cut_stamps, 1);
+	if (notice->cut && !notice->is_stamp && !notice->error)
+		return;
 	if (!notice->is_stamp) {
 		if (!d->format->read_refused(d, notice->payload, notice->payload_bytes, &number))
 			number = PROBE_NO_NUMBER;
 		probe_refused(target, number, notice->error);
 		return;
 	}
-	uint32_t age = d->key_next - notice->key;
-	if (!notice->kernel_tx.ns || age == 0 || age > DATAGRAM_KEYS)
-		return;
-	probe_transmit_stamp(target, d->key_number[notice->key % DATAGRAM_KEYS], notice->kernel_tx);
-	if (target->stamps_awaited)
-		target->stamps_awaited--;
+	take_stamp(target, d, notice);
 }
 
 int datagram_drain_notices(struct probe_target *target)
@@ -183,7 +218,7 @@ int datagram_drain_notices(struct probe_target *target)
 	struct net_notice notice;
 	int taken = 0;
 	while (taken < PROBE_BATCH_MAX && net_next_notice(target->fd, d->buffers, d->room, &notice) > 0) {
-		take_notice(target, d, &notice);
+		datagram_take_notice(target, &notice);
 		taken++;
 	}
 	if (taken == 0) {

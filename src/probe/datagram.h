@@ -6,6 +6,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "net/stamps.h"
 #include "probe/probe.h"
 
 struct datagram;
@@ -34,7 +35,8 @@ struct datagram {
 	uint8_t *control;
 	unsigned lone;                            /* batches in a row that brought one message or none */
 	bool batching;
-	uint32_t key_next;                        /* kernel's count of stamped sends */
+	uint64_t key_next;                        /* stamped sends since the count began; the kernel has its lower 32 bits */
+	bool keys_doubtful;                       /* a send was refused: old kernels counted it */
 	uint64_t *key_number;                     /* request of each key, a ring */
 
 	/* the kind's own */
@@ -62,4 +64,6 @@ int datagram_send(struct probe_target *target, uint64_t first, unsigned count);
 int datagram_send_at(struct probe_target *target, uint64_t number, clock_mono due);
 int datagram_drain(struct probe_target *target);
 int datagram_drain_notices(struct probe_target *target);
+/* What one message of the error queue means for the requests; tests feed it recorded ones. */
+void datagram_take_notice(struct probe_target *target, const struct net_notice *notice);
 void datagram_close(struct probe_target *target);

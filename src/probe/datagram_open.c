@@ -49,14 +49,10 @@ static int prepare_socket(struct probe_target *target, struct tare_err *err)
 {
 	int on = 1, fd = target->fd;
 	bool v6 = target->request.address.storage.ss_family == AF_INET6;
-	unsigned want = 0;
+	unsigned want = probe_stamps_wanted(&target->request);
 	if (setsockopt(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVERR : IP_RECVERR, &on, sizeof on) != 0)
 		return tare_fail_errno(err, errno, "cannot ask for network errors of %s", target->request.address.text);
 	net_buffers(fd, SOCKET_BUFFER_BYTES);
-	if (target->request.stamps >= PROBE_STAMPS_KERNEL)
-		want |= NET_STAMP_RX;
-	if (want && target->request.transmit_stamps)
-		want |= NET_STAMP_TX;
 	if (want && net_stamps_on(fd, want, &target->stamps, err) < 0)
 		return -1;
 	if (connect(fd, (const struct sockaddr *)&target->request.address.storage, target->request.address.length) != 0)

@@ -15,7 +15,7 @@ enum { LOOP_TARGETS_MAX = 64, LOOKS_MOST = 16 };
 struct loop {
 	struct probe_round *round;
 	const struct clock_source *clock;
-	clock_mono last_reading;
+	clock_mono last_reading, last_card;
 	clock_mono last_look;  /* 0: the loop slept or was held up since */
 	int64_t guard_ns;      /* spinning: a failing receive call costs this much, so none is begun this close to due */
 	struct pollfd fds[LOOP_TARGETS_MAX];
@@ -24,6 +24,8 @@ struct loop {
 /* Slack needed before the next due time for work that may take some microseconds. */
 #define SLACK_FOR_READING_NS ((int64_t)5000)
 #define SLACK_FOR_NOTICES_NS ((int64_t)10000)
+/* Reading a card's clock crosses the bus several times: tens of microseconds on some. */
+#define SLACK_FOR_CARD_NS ((int64_t)200000)
 /* With nothing under way, the last stretch before a request is spent on the clock alone. */
 #define APPROACH_NS ((int64_t)5000)
 /* A transmit stamp is read once its request is answered or has been out this long. */
@@ -39,6 +41,23 @@ static void take_reading(struct loop *loop)
 		n--; /* keeps the newest: the end of the round must be covered */
 	readings->reading[n] = reading;
 	atomic_store_explicit(readings->count, n + 1, memory_order_release);
+}
+
+/* The card's clock has a rate of its own, so that the first and the last reading matter as much as those between. */
+static void take_card_reading(struct loop *loop)
+{
+	struct probe_card *card = &loop->round->card;
+	struct tare_reading reading;
+	if (!card->read)
+		return;
+	loop->last_card = source_mono(loop->clock);
+	if (!card->read(card->self, &reading))
+		return;
+	uint64_t n = atomic_load_explicit(card->readings.count, memory_order_relaxed);
+	if (n == card->readings.room)
+		n--;
+	card->readings.reading[n] = reading;
+	atomic_store_explicit(card->readings.count, n + 1, memory_order_release);
 }
 
 static bool is_done(const struct probe_target *target)
@@ -203,6 +222,11 @@ static bool use_slack(struct loop *loop, clock_mono now, clock_mono next_due)
 		take_reading(loop);
 		worked = true;
 	}
+	if (loop->round->card.read && slack_ns > SLACK_FOR_CARD_NS &&
+		clock_between(loop->last_card, now) >= PROBE_READING_EVERY_NS) {
+		take_card_reading(loop);
+		worked = true;
+	}
 	return worked;
 }
 
@@ -293,6 +317,7 @@ static void begin(struct loop *loop)
 			target->kind->begin(target);
 	}
 	take_reading(loop);
+	take_card_reading(loop);
 	loop->guard_ns = measure_guard(loop);
 }
 
@@ -351,5 +376,6 @@ void probe_loop(struct probe_round *round)
 		if (round->targets[i]->kind->drain_notices && round->targets[i]->fd >= 0)
 			round->targets[i]->kind->drain_notices(round->targets[i]);
 	take_reading(&loop);
+	take_card_reading(&loop);
 	round->ended = source_mono(round->clock);
 }

@@ -20,9 +20,10 @@
 #include "probe/reply.h"
 #include "wire/stamp.h"
 #include "tare/axis.h"
+#include "tare/card_clock.h"
 #include "tare/run.h"
 
-enum probe_stamps { PROBE_STAMPS_USER, PROBE_STAMPS_KERNEL };
+enum probe_stamps { PROBE_STAMPS_USER, PROBE_STAMPS_KERNEL, PROBE_STAMPS_NIC };
 enum probe_late { PROBE_LATE_SEND, PROBE_LATE_SKIP };
 
 /* Requests that are due at once leave in batches of at most this many and then share a USER_TX. */
@@ -91,6 +92,7 @@ struct probe_request {
 	size_t payload_bytes;  /* open may set it, where the kind knows better */
 	enum probe_stamps stamps;
 	bool transmit_stamps;  /* the schedule leaves time to read them */
+	bool card_stamps;      /* the card on the way to it sends transmit stamps of its own */
 	bool spin;
 	uint64_t seed;         /* of cookie and identifiers */
 	const struct probe_exchange *exchange; /* NULL: the kind's own requests, any answer */
@@ -134,6 +136,7 @@ struct probe_reply {
 	uint64_t number;
 	clock_mono user_rx;
 	clock_real kernel_rx;
+	clock_phc nic_rx;
 	uint16_t cpu_rx;
 	int tos;                      /* of the reply as it came: DSCP and ECN; -1: not known */
 	uint16_t wrong;               /* enum tare_reason_code: not the answer expected; 0: it is */
@@ -155,7 +158,12 @@ void probe_refused(struct probe_target *target, uint64_t number, int error);
  * has USER_TX and neither answer nor reason. Costs nothing else.
  */
 void probe_fail(struct probe_target *target, uint64_t number, int error);
-void probe_transmit_stamp(struct probe_target *target, uint64_t number, clock_real at);
+/* A transmit stamp of the kernel, of the card, or both; those a request has already are counted, not taken. */
+void probe_transmit_stamp(struct probe_target *target, uint64_t number, clock_real kernel, clock_phc nic);
+/* One that tells no request. */
+void probe_stray_stamp(struct probe_target *target);
+/* enum net_stamp to ask for, by request.stamps and what the schedule leaves time for. */
+unsigned probe_stamps_wanted(const struct probe_request *request);
 
 /* ---- a round ---- */
 
@@ -163,6 +171,13 @@ struct probe_readings {
 	struct tare_reading *reading;
 	size_t room;
 	_Atomic uint64_t *count;
+};
+
+/* The network card's clock, read in the slack of the schedule; `read` NULL: there is none. */
+struct probe_card {
+	bool (*read)(void *self, struct tare_reading *ret_reading);
+	void *self;
+	struct probe_readings readings;
 };
 
 struct probe_round {
@@ -173,6 +188,7 @@ struct probe_round {
 	enum probe_late on_late;
 	bool spin;
 	struct probe_readings readings;
+	struct probe_card card;
 	const atomic_bool *stop;        /* set by others: end at once */
 	/*
 	 * Holds back requests [target->next, + count), which are due or about to be, on purpose. NULL, as in
@@ -198,6 +214,7 @@ struct probe_sealing {
 	const struct raw_counters *counters;
 	uint64_t slots;                 /* samples whose turn came */
 	const struct tare_axis *axis;
+	const struct tare_card_clock *card; /* NULL: no card was read */
 	int64_t epoch_mono_ns, epoch_real_ns;
 	int64_t ended_mono_ns, timeout_ns;
 	unsigned stamps;                /* enum net_stamp asked for */

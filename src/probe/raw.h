@@ -26,7 +26,7 @@ struct raw_sample {
 	uint16_t said_cpu;                      /* CPU before + 1 */
 	uint8_t said, said_detail;              /* the peer's word (enum tare_word) + 1, 0: it says nothing; vector */
 	int64_t peer_rx_ns, peer_user_ns, peer_tx_ns; /* peer's CLOCK_REALTIME */
-	int64_t nic_tx_ns, nic_rx_ns;                 /* on the axis of CLOCK_REALTIME */
+	int64_t nic_tx_ns, nic_rx_ns;                 /* by the card's own clock */
 	uint16_t cpu_peer_rx, cpu_peer_tx;            /* CPU + 1 */
 	union {
 		struct {
@@ -45,8 +45,12 @@ struct raw_counters {
 	_Atomic uint64_t answered; /* first answers */
 	_Atomic uint64_t duplicate, reordered, foreign, unmatched_errors;
 	_Atomic uint64_t reconnects; /* a connection had to be opened anew */
+	_Atomic uint64_t stray_stamps;  /* transmit stamps of no request that could be told: late beyond use, or another's */
+	_Atomic uint64_t double_stamps; /* of a request that had that stamp */
+	_Atomic uint64_t cut_stamps;    /* messages of the error queue whose control data was cut */
+	_Atomic uint64_t reserved[5];
 };
-_Static_assert(sizeof(struct raw_counters) == 64, "one cache line, and the layout of the spool");
+_Static_assert(sizeof(struct raw_counters) == 128, "two cache lines, and the layout of the spool");
 
 /* Only the loop writes, so that an increment needs no locked instruction. */
 static inline void raw_increase(_Atomic uint64_t *counter, uint64_t by)

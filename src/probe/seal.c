@@ -30,10 +30,13 @@ struct present { bool at[TARE_STAGE_COUNT], peer_cpu, phase[PROBE_PHASES], reaso
 static struct present find_present(const struct probe_sealing *s)
 {
 	struct present p = {.at = {[TARE_STAGE_DUE] = true, [TARE_STAGE_USER_TX] = true, [TARE_STAGE_USER_RX] = true}};
+	bool card = s->card && s->card->error_ns != TARE_NO_TIME;
 	for (uint64_t i = 0; i < s->slots; i++) {
 		const struct raw_sample *raw = &s->samples[i];
 		p.at[TARE_STAGE_KERNEL_TX] |= raw->kernel_tx_ns != 0;
 		p.at[TARE_STAGE_KERNEL_RX] |= raw->kernel_rx_ns != 0;
+		p.at[TARE_STAGE_NIC_TX] |= card && raw->nic_tx_ns != 0;
+		p.at[TARE_STAGE_NIC_RX] |= card && raw->nic_rx_ns != 0;
 		p.at[TARE_STAGE_PEER_RX] |= raw->peer_rx_ns != 0;
 		p.at[TARE_STAGE_PEER_USER] |= raw->peer_user_ns != 0;
 		p.at[TARE_STAGE_PEER_TX] |= raw->peer_tx_ns != 0;
@@ -121,6 +124,45 @@ static void put(int64_t *column, uint64_t i, int64_t value)
 		column[i] = value;
 }
 
+/* The same for a card's stamp, by the card's own clock; `error_ns` is that of both clocks. */
+static int64_t bring_card_over(const struct probe_sealing *s, int64_t card_ns, int64_t near_ns, int64_t least_ns,
+	int64_t most_ns, uint16_t *flags)
+{
+	int64_t mono_ns = tare_card_mono_of(s->card, card_ns, near_ns), error_ns = s->card->error_ns;
+	int64_t wall_ns = tare_axis_error_ns(s->axis);
+	if (mono_ns == TARE_NO_TIME) {
+		*flags |= s->card->steps ? TARE_FLAG_CLOCK_STEP : TARE_FLAG_IMPOSSIBLE;
+		return TARE_NO_TIME;
+	}
+	error_ns += wall_ns == TARE_NO_TIME ? 0 : wall_ns;
+	if (mono_ns < least_ns - error_ns || mono_ns > most_ns + error_ns) {
+		*flags |= TARE_FLAG_IMPOSSIBLE;
+		return TARE_NO_TIME;
+	}
+	return mono_ns;
+}
+
+/* Those of the card lie inside those of the kernel, as far as there are any. */
+static void seal_card_stamps(const struct probe_sealing *s, const struct raw_sample *raw, const struct columns *c,
+	uint64_t i, int64_t least_ns, int64_t most_ns, uint16_t *flags)
+{
+	bool answered = raw->user_rx_ns != 0, sent = raw->user_tx_ns != 0;
+	bool refused = raw->reason && !tare_reason_answered(raw->reason);
+	bool card = s->card && s->card->error_ns != TARE_NO_TIME;
+	int64_t tx_ns = TARE_NO_TIME, rx_ns = TARE_NO_TIME;
+	if (card && raw->nic_tx_ns)
+		tx_ns = bring_card_over(s, raw->nic_tx_ns, raw->user_tx_ns, least_ns, most_ns, flags);
+	if (card && raw->nic_rx_ns)
+		rx_ns = bring_card_over(s, raw->nic_rx_ns, raw->user_rx_ns, tx_ns != TARE_NO_TIME ? tx_ns : least_ns,
+			most_ns, flags);
+	if (sent && !refused && tx_ns == TARE_NO_TIME && s->stamps & NET_STAMP_NIC_TX)
+		*flags |= TARE_FLAG_NO_NIC_TX;
+	if (answered && rx_ns == TARE_NO_TIME && s->stamps & NET_STAMP_NIC_RX)
+		*flags |= TARE_FLAG_NO_NIC_RX;
+	put(c->at[TARE_STAGE_NIC_TX], i, on_axis(s, tx_ns));
+	put(c->at[TARE_STAGE_NIC_RX], i, on_axis(s, rx_ns));
+}
+
 static void seal_kernel_stamps(const struct probe_sealing *s, const struct raw_sample *raw, const struct columns *c,
 	uint64_t i, uint16_t *flags)
 {
@@ -139,6 +181,8 @@ static void seal_kernel_stamps(const struct probe_sealing *s, const struct raw_s
 		*flags |= TARE_FLAG_NO_KERNEL_RX;
 	put(c->at[TARE_STAGE_KERNEL_TX], i, on_axis(s, tx_ns));
 	put(c->at[TARE_STAGE_KERNEL_RX], i, on_axis(s, rx_ns));
+	seal_card_stamps(s, raw, c, i, tx_ns != TARE_NO_TIME ? tx_ns : raw->user_tx_ns,
+		rx_ns != TARE_NO_TIME ? rx_ns : last_ns, flags);
 }
 
 static int64_t peer_at(const struct probe_sealing *s, int64_t real_ns)
@@ -183,6 +227,10 @@ static uint32_t stages_asked(unsigned stamps)
 		asked |= 1u << TARE_STAGE_KERNEL_TX;
 	if (stamps & NET_STAMP_RX)
 		asked |= 1u << TARE_STAGE_KERNEL_RX;
+	if (stamps & NET_STAMP_NIC_TX)
+		asked |= 1u << TARE_STAGE_NIC_TX;
+	if (stamps & NET_STAMP_NIC_RX)
+		asked |= 1u << TARE_STAGE_NIC_RX;
 	return asked;
 }
 

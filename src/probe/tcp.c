@@ -6,9 +6,11 @@
  * does not wait for replies: several requests may be under way, and TCP answers them
  * in order.
  *
- * Stamps: the kernel counts bytes, a transmit stamp names the last byte of a send;
- * a receive stamp is that of the last segment read, so it is given to the last reply
- * of a read only.
+ * Stamps: the kernel counts bytes, a transmit stamp names the last byte of a send. A
+ * read brings the receive stamp of the last segment it touched. So replies of known
+ * length are read one by one; and since the kernel may have joined segments that
+ * waited in the socket, keeping the last one's stamp for all, a stamp that comes
+ * twice is taken back from the first.
  */
 #include "probe/tcp.h"
 
@@ -65,6 +67,8 @@ static void note_sent(struct probe_target *target, struct tcp *tcp, uint64_t num
 	tcp->newest = number + 1;
 	tcp->key_number[tcp->sends++ % TCP_KEYS] = number;
 	if (target->stamps & NET_STAMP_TX)
+		target->stamps_awaited++;
+	if (target->request.card_stamps && target->stamps & NET_STAMP_NIC_TX)
 		target->stamps_awaited++;
 }
 
@@ -197,7 +201,25 @@ static void keep_rest(struct tcp *tcp, size_t from)
 	}
 }
 
-static int take_replies(struct probe_target *target, struct tcp *tcp, struct probe_reply *reply, clock_real kernel_rx)
+/* The stamps of a reply, unless an earlier one of the same joined segments had them: that one's were not its own. */
+static void take_stamps(struct probe_target *target, struct tcp *tcp, struct probe_reply *reply,
+	const struct net_arrival *arrival)
+{
+	reply->kernel_rx = arrival->kernel_rx;
+	reply->nic_rx = arrival->nic_rx;
+	if (!arrival->kernel_rx.ns && !arrival->nic_rx.ns)
+		return;
+	if (tcp->stamped > 0 && arrival->kernel_rx.ns == tcp->stamp.ns && arrival->nic_rx.ns == tcp->card_stamp.ns) {
+		struct raw_sample *sample = &target->samples[tcp->stamped - 1];
+		sample->kernel_rx_ns = sample->nic_rx_ns = 0;
+	}
+	tcp->stamp = arrival->kernel_rx;
+	tcp->card_stamp = arrival->nic_rx;
+	tcp->stamped = reply->number + 1;
+}
+
+static int take_replies(struct probe_target *target, struct tcp *tcp, struct probe_reply *reply,
+	const struct net_arrival *arrival)
 {
 	size_t from = 0, used;
 	bool pending = false;
@@ -220,11 +242,18 @@ static int take_replies(struct probe_target *target, struct tcp *tcp, struct pro
 			probe_foreign(target);
 	}
 	if (pending) {
-		reply->kernel_rx = kernel_rx;
+		take_stamps(target, tcp, reply, arrival);
 		probe_answer(target, reply);
 	}
 	keep_rest(tcp, from);
 	return taken;
+}
+
+/* How much one read may take: no more than the reply under way, where its length is known. */
+static size_t room_of(const struct tcp *tcp)
+{
+	size_t whole = tcp->own ? tcp->request_bytes : tcp->rule.bytes;
+	return whole > tcp->filled ? whole - tcp->filled : TCP_ROOM - tcp->filled;
 }
 
 static int tcp_drain(struct probe_target *target)
@@ -235,9 +264,9 @@ static int tcp_drain(struct probe_target *target)
 		return 0;
 	}
 	struct net_arrival arrival = {.ttl = -1};
-	bool stamped = (target->stamps & NET_STAMP_RX) != 0;
+	bool stamped = (target->stamps & (NET_STAMP_RX | NET_STAMP_NIC_RX)) != 0;
 	uint8_t *at = tcp->buffer + tcp->filled;
-	ssize_t got = stamped ? net_receive(target->fd, at, TCP_ROOM - tcp->filled, &arrival)
+	ssize_t got = stamped ? net_receive(target->fd, at, room_of(tcp), &arrival)
 			      : recv(target->fd, at, TCP_ROOM - tcp->filled, MSG_DONTWAIT);
 	int error = got < 0 ? (stamped ? (int)-got : errno) : 0;
 	if (error == EAGAIN)
@@ -249,7 +278,7 @@ static int tcp_drain(struct probe_target *target)
 	}
 	tcp->filled += (size_t)got;
 	struct probe_reply reply = {.user_rx = now, .cpu_rx = (uint16_t)(cpu_current() + 1), .cut = arrival.cut};
-	take_replies(target, tcp, &reply, arrival.kernel_rx);
+	take_replies(target, tcp, &reply, &arrival);
 	return 1;
 }
 
@@ -265,21 +294,31 @@ static bool number_of_key(const struct tcp *tcp, uint32_t key, uint64_t *ret_num
 	return true;
 }
 
+void tcp_take_notice(struct probe_target *target, const struct net_notice *notice)
+{
+	uint64_t number;
+	unsigned stamps = (notice->kernel_tx.ns ? 1u : 0u) + (notice->nic_tx.ns ? 1u : 0u);
+	if (notice->cut)
+		raw_increase(&target->counters->cut_stamps, 1);
+	if (!notice->is_stamp || stamps == 0)
+		return;
+	if (!number_of_key(tcp_of(target), notice->key, &number)) {
+		probe_stray_stamp(target);
+		return;
+	}
+	probe_transmit_stamp(target, number, notice->kernel_tx, notice->nic_tx);
+	target->stamps_awaited -= target->stamps_awaited < stamps ? target->stamps_awaited : stamps;
+}
+
 static int tcp_drain_notices(struct probe_target *target)
 {
-	struct tcp *tcp = tcp_of(target);
 	struct net_notice notice;
-	uint64_t number;
 	uint8_t nothing[64];
 	int taken = 0;
 	while (taken < PROBE_BATCH_MAX && target->fd >= 0 &&
 		net_next_notice(target->fd, nothing, sizeof nothing, &notice) > 0) {
 		taken++;
-		if (!notice.is_stamp || !notice.kernel_tx.ns || !number_of_key(tcp, notice.key, &number))
-			continue;
-		probe_transmit_stamp(target, number, notice.kernel_tx);
-		if (target->stamps_awaited)
-			target->stamps_awaited--;
+		tcp_take_notice(target, &notice);
 	}
 	return taken;
 }
@@ -294,6 +333,7 @@ static void tcp_begin(struct probe_target *target)
 	}
 	tcp->oldest = tcp->newest = 0;
 	tcp->filled = 0;
+	tcp->stamped = 0;
 	if (tcp->state == TCP_DOWN)
 		tcp_connect(target);
 	tcp_await(target, BEGIN_LONGEST_NS);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The connection behind kind tcp: opened, lost, opened anew. Private to the files tcp*.c. */
 #pragma once
+#include "net/stamps.h"
 #include "probe/probe.h"
 
 /* While nobody listens, not more often than this. */
@@ -26,6 +27,10 @@ struct tcp {
 	uint64_t oldest, newest;    /* requests [oldest, newest) may await their answer on this connection */
 	uint64_t awaiting;
 
+	clock_real stamp;           /* last receive stamps taken, and the request they went to plus one; 0: none */
+	clock_phc card_stamp;
+	uint64_t stamped;
+
 	uint64_t sends;             /* whole requests on this connection, for the kernel's byte count */
 	uint64_t *key_number;       /* request of each, a ring of TCP_KEYS */
 };
@@ -34,6 +39,8 @@ static inline struct tcp *tcp_of(struct probe_target *target)
 {
 	return target->state;
 }
+/* What one message of the error queue means for the requests; tests feed it recorded ones. */
+void tcp_take_notice(struct probe_target *target, const struct net_notice *notice);
 /* Begins to connect, and goes on at once where that is through already (loopback). */
 void tcp_connect(struct probe_target *target);
 /* Whether the connection is there; looks when it was on its way. */

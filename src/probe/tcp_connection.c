@@ -16,9 +16,7 @@
 
 static void switch_stamps(struct probe_target *target)
 {
-	unsigned want = 0;
-	if (target->request.stamps >= PROBE_STAMPS_KERNEL)
-		want = NET_STAMP_RX | (target->request.transmit_stamps ? NET_STAMP_TX : 0u);
+	unsigned want = probe_stamps_wanted(&target->request);
 	target->stamps = 0;
 	/* the count of bytes begins here: nothing has been sent yet */
 	if (want && net_stamps_on(target->fd, want, &target->stamps, NULL) < 0)

@@ -99,6 +99,8 @@ int session_open_target(struct session *session, size_t i, uint64_t salt, struct
 		.reply_dscp = config->reply_dscp,
 		.timeout_ns = config->timeout_ns,
 	};
+	if (session_card_open(session, i, err) < 0)
+		return -1;
 	session->probe_list[i] = probe;
 	int status = probe->kind->open(probe, err);
 	probe->request.url = NULL;
@@ -211,6 +213,9 @@ static int open_recording(struct session *session, struct tare_err *err)
 	if (tare_writer_begin_run(session->writer, &session->run, session->targets, session->target_rows,
 		    config->settings, config->setting_count, err) < 0)
 		return -1;
+	struct tare_event lacking = {0, "stamps", session->card_notes};
+	if (session->card_notes[0] && tare_writer_event(session->writer, session->run.id, 0, &lacking, err) < 0)
+		return -1;
 	if (session_around_begin(session, err) < 0)
 		return -1;
 	struct tare_fact placed[PLACEMENT_FACTS];
@@ -255,6 +260,8 @@ int session_open(const struct session_config *config, struct session **ret_sessi
 	session->config = session->asked = *config;
 	session->slots = slots;
 	session->watch_cost_ns = TARE_NO_TIME;
+	session->phc.fd = -1;
+	session->card = CARD_HOLD_NONE;
 	session->keeper = session->signals = session->done = -1;
 	session->spool = (struct spool){.fd = -1};
 	session->seed = config->seed;
@@ -287,6 +294,9 @@ void session_free(struct session *session)
 			session->probes[i].kind->close(&session->probes[i]);
 	if (session->spool.map)
 		spool_close(&session->spool, false);
+	/* nothing can be said any more; who wants to know has called it before */
+	if (session_card_back(session, NULL) < 0)
+		session->card_notes[0] = '\0';
 	close_fd(session->keeper);
 	close_fd(session->signals);
 	close_fd(session->done);

@@ -8,8 +8,10 @@
 #include "cause/assign.h"
 #include "cause/inject.h"
 #include "cause/watch.h"
+#include "clock/phc.h"
 #include "host/snapshot.h"
 #include "host/watch.h"
+#include "net/card.h"
 #include "session/session.h"
 #include "session/spool.h"
 #include "session/with.h"
@@ -110,6 +112,10 @@ struct session {
 	struct session_exchange exchange;
 	struct stamp_key *key;          /* NULL: none */
 	int keeper;
+	struct phc phc;                 /* clock of the card that stamps; fd -1: none */
+	int card_index;                 /* N of its /dev/ptpN */
+	struct card_hold card;          /* its setting, changed by us */
+	char card_notes[400];           /* what cards lack for the stamps that were asked for; "" for nothing */
 	struct inject_plan inject;      /* count 0: nothing */
 	struct watch *watch;            /* NULL: the run is not explained */
 	struct landed *landed;          /* what the kernel counts by CPU; NULL as well */
@@ -151,6 +157,8 @@ int steps_apply(struct session *session, uint32_t i, bool *ret_runs, struct tare
 /* After a round: whether its step ends a part of the sweep; then as an event, too. */
 void steps_judge(struct session *session, struct writer_job *job);
 
+/* For target i, whose address is known and whose socket is not open yet. */
+int session_card_open(struct session *session, size_t i, struct tare_err *err) TARE_MUST_USE;
 /* Opens the watch and writes the facts of the run's start; nothing without a recording. */
 int session_around_begin(struct session *session, struct tare_err *err) TARE_MUST_USE;
 /* Before a round: its first snapshot. During it: notices that have come in. After it: the second, into the sealed round. */

@@ -30,6 +30,7 @@ static struct spool_header plan_round(struct session *session)
 		.target_count = (uint32_t)session->target_count,
 		.count = session->slots,
 		.readings_room = (uint64_t)(length_ns / READINGS_EVERY_NS) + 1024,
+		.card_room = session->phc.fd >= 0 ? (uint64_t)(length_ns / READINGS_EVERY_NS) + 64 : 0,
 		.epoch_mono_ns = session->run.epoch_mono_ns,
 		.epoch_real_ns = session->run.epoch_real_ns,
 		.seed = session->seed,
@@ -106,6 +107,11 @@ static void hold(void *self, struct probe_target *target, unsigned count)
 	}
 }
 
+static bool read_card(void *self, struct tare_reading *ret_reading)
+{
+	return phc_read(self, ret_reading);
+}
+
 static void plan_thread(struct session *session, struct measurement *m, bool first)
 {
 	m->session = session;
@@ -126,6 +132,12 @@ static void plan_thread(struct session *session, struct measurement *m, bool fir
 		m->round.readings = (struct probe_readings){.reading = session->spool.readings,
 			.room = session->spool.header->readings_room,
 			.count = &session->spool.header->readings_count};
+	if (first && session->phc.fd >= 0)
+		m->round.card = (struct probe_card){.read = read_card,
+			.self = &session->phc,
+			.readings = {.reading = session->spool.card,
+				.room = session->spool.header->card_room,
+				.count = &session->spool.header->card_count}};
 }
 
 /* The threads of a round: one for all kinds that never block, one for each target that must be alone. */
@@ -164,6 +176,7 @@ static void say_events(const struct session_events *events, const struct writer_
 {
 	for (size_t i = 0; events->note && i < job->event_count; i++)
 		if (strcmp(job->events[i].kind, "reconnected") == 0 || strcmp(job->events[i].kind, "sweep") == 0 ||
+			strcmp(job->events[i].kind, "stamps") == 0 ||
 			(strcmp(job->events[i].kind, "peer") == 0 && job->round.number == 1))
 			events->note(events->context, job->events[i].text);
 }
@@ -365,6 +378,8 @@ int session_run(struct session *session, const struct session_events *events, en
 	struct tare_err failure = {0}, closing = {0};
 	if (events->note && placement_shared(session, shared, sizeof shared))
 		events->note(events->context, shared);
+	if (events->note && session->card_notes[0])
+		events->note(events->context, session->card_notes);
 	int ran = run_rounds(session, events, &interrupted, &failure);
 	enum tare_run_status status =
 		ran < 0 ? TARE_RUN_FAILED : interrupted ? TARE_RUN_INTERRUPTED : TARE_RUN_FINISHED;

@@ -4,6 +4,7 @@
  * itself tells (steps of the wall clock, stretches in which nothing could be sent).
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,8 +93,47 @@ static struct tare_round round_of(const struct sealing_of_spool *s, struct arena
 	};
 }
 
-static int seal_targets(const struct sealing_of_spool *s, const struct tare_axis *axis, struct writer_job *job,
-	struct tare_err *err)
+/* What came of the transmit stamps beside the samples, and of the card's clock. */
+static void add_stamp_notes(struct writer_job *job, const struct tare_record *record, const struct raw_counters *counters)
+{
+	static const struct {
+		size_t at;
+		const char *one, *many;
+	} kinds[] = {
+		{offsetof(struct raw_counters, stray_stamps), "transmit stamp fitted no request", "transmit stamps fitted no request"},
+		{offsetof(struct raw_counters, double_stamps), "transmit stamp came twice", "transmit stamps came twice"},
+		{offsetof(struct raw_counters, cut_stamps), "message of the error queue was cut", "messages of the error queue were cut"},
+	};
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		char sentence[300];
+		const char *at = (const char *)counters + kinds[i].at;
+		uint64_t count = raw_read((const _Atomic uint64_t *)(const void *)at);
+		if (!count)
+			continue;
+		snprintf(sentence, sizeof sentence, "%s: %llu %s", record->target->url, (unsigned long long)count,
+			count == 1 ? kinds[i].one : kinds[i].many);
+		writer_job_event(job, job->round.first_due_ns, "stamps", sentence);
+	}
+}
+
+static void add_card_clock(struct writer_job *job, const struct tare_card_clock *card)
+{
+	char error[32], sentence[200];
+	if (card->count == 0)
+		return;
+	if (card->error_ns == TARE_NO_TIME) {
+		writer_job_event(job, job->round.first_due_ns, "stamps",
+			"the card's clock could not be read often enough: its stamps were dropped");
+		return;
+	}
+	format_duration(card->error_ns, error, sizeof error);
+	snprintf(sentence, sizeof sentence, "the card's clock was read %zu times, is known to %s and drifts by %.2f ppm%s",
+		card->count, error, card->drift_ppm, card->steps ? "; it was set meanwhile, stamps nearby were dropped" : "");
+	writer_job_event(job, job->round.first_due_ns, "stamps", sentence);
+}
+
+static int seal_targets(const struct sealing_of_spool *s, const struct tare_axis *axis,
+	const struct tare_card_clock *card, struct writer_job *job, struct tare_err *err)
 {
 	const struct spool *spool = s->spool;
 	for (size_t i = 0; i < job->record_count; i++) {
@@ -102,6 +142,7 @@ static int seal_targets(const struct sealing_of_spool *s, const struct tare_axis
 			.counters = &spool->counters[i],
 			.slots = raw_read(&spool->counters[i].slots),
 			.axis = axis,
+			.card = card,
 			.epoch_mono_ns = s->run->epoch_mono_ns,
 			.epoch_real_ns = s->run->epoch_real_ns,
 			.ended_mono_ns = s->ended_mono_ns,
@@ -114,6 +155,7 @@ static int seal_targets(const struct sealing_of_spool *s, const struct tare_axis
 			return -1;
 		add_refusals(job, &job->records[i]);
 		add_reconnects(job, &job->records[i], sealing.counters);
+		add_stamp_notes(job, &job->records[i], sealing.counters);
 	}
 	return 0;
 }
@@ -138,10 +180,15 @@ int session_seal(const struct sealing_of_spool *s, struct writer_job **ret_job, 
 	struct tare_axis axis = {.segment = segments, .segments = found < SEGMENTS_MAX ? found : SEGMENTS_MAX};
 	job->round = round_of(s, job->arena);
 	job->round.axis_error_ns = tare_axis_error_ns(&axis);
+	struct tare_card_clock card = tare_card_clock_of(s->spool->card, raw_read(&s->spool->header->card_count));
+	/* a bound that holds between any two stages: that of both clocks */
+	if (card.error_ns != TARE_NO_TIME && job->round.axis_error_ns != TARE_NO_TIME)
+		job->round.axis_error_ns += card.error_ns;
+	add_card_clock(job, &card);
 	add_steps(job, &axis, s->run->epoch_mono_ns);
 	if (s->spool->header->injecting)
 		writer_job_event(job, job->round.first_due_ns, "injected", "the sender holds itself up on purpose");
-	if (seal_targets(s, &axis, job, err) < 0) {
+	if (seal_targets(s, &axis, &card, job, err) < 0) {
 		writer_job_free(job, false);
 		return -1;
 	}

@@ -56,6 +56,7 @@ struct session_config {
 	uint8_t reply_dscp;        /* stamp: what replies shall leave with (RFC 8972, class of service) */
 	const char *key_file;      /* stamp: authenticated mode (base/secret.h); NULL: no key */
 	enum probe_stamps stamps;
+	bool set_nic_stamping;     /* the card may be set to stamp every packet; it is put back, whatever ends the run */
 	enum probe_late on_late;
 	int cpu, fifo;             /* -1 and 0: not asked */
 	bool spin;
@@ -95,6 +96,9 @@ struct session_events {
 /* Resolves and opens all targets, and the recording; sends nothing. */
 int session_open(const struct session_config *config, struct session **ret_session, struct tare_err *err) TARE_MUST_USE;
 void session_free(struct session *session); /* NULL is fine */
+
+/* Puts back what the card was set to. session_free does so too, but cannot tell of a failure. */
+int session_card_back(struct session *session, struct tare_err *err) TARE_MUST_USE;
 
 size_t session_targets(const struct session *session, const struct tare_target **ret_targets);
 const struct tare_run *session_run_of(const struct session *session);

@@ -18,7 +18,7 @@
 static const char spool_magic[8] = "tarespl";
 
 /* Where the parts of a spool lie; false when the sizes overflow or make no sense. */
-struct layout { size_t counters, readings, samples, total; };
+struct layout { size_t counters, readings, card, samples, total; };
 
 static size_t round_up(size_t bytes, size_t unit)
 {
@@ -27,17 +27,20 @@ static size_t round_up(size_t bytes, size_t unit)
 
 static bool lay_out(const struct spool_header *header, struct layout *ret_layout)
 {
-	size_t readings_bytes, samples_bytes, count;
+	size_t readings_bytes, card_bytes, samples_bytes, count;
 	struct layout layout = {.counters = round_up(sizeof *header, 64)};
 	if (header->target_count == 0 || header->target_count > SPOOL_TARGETS_MAX || header->readings_room < 2)
 		return false;
 	layout.readings = layout.counters + header->target_count * sizeof(struct raw_counters);
 	if (__builtin_mul_overflow(header->readings_room, sizeof(struct tare_reading), &readings_bytes) ||
-		readings_bytes > SIZE_MAX / 4 ||
+		readings_bytes > SIZE_MAX / 8 ||
+		__builtin_mul_overflow(header->card_room, sizeof(struct tare_reading), &card_bytes) ||
+		card_bytes > SIZE_MAX / 8 ||
 		__builtin_mul_overflow(header->count, (size_t)header->target_count, &count) ||
 		__builtin_mul_overflow(count, sizeof(struct raw_sample), &samples_bytes) || samples_bytes > SIZE_MAX / 4)
 		return false;
-	layout.samples = round_up(layout.readings + readings_bytes, 4096);
+	layout.card = layout.readings + readings_bytes;
+	layout.samples = round_up(layout.card + card_bytes, 4096);
 	layout.total = round_up(layout.samples + samples_bytes, 4096);
 	*ret_layout = layout;
 	return true;
@@ -50,6 +53,7 @@ static void place(struct spool *spool, const struct layout *layout)
 	spool->header = spool->map;
 	spool->counters = (struct raw_counters *)(void *)(base + layout->counters);
 	spool->readings = (struct tare_reading *)(void *)(base + layout->readings);
+	spool->card = (struct tare_reading *)(void *)(base + layout->card);
 	spool->samples = (struct raw_sample *)(void *)(base + layout->samples);
 }
 
@@ -187,7 +191,8 @@ static int check_adopted(struct spool *spool, struct tare_err *err)
 	size_t mapped = spool->bytes;
 	place(spool, &layout);
 	spool->bytes = mapped;
-	if (raw_read(&header->readings_count) > header->readings_room)
+	if (raw_read(&header->readings_count) > header->readings_room ||
+		raw_read(&header->card_count) > header->card_room)
 		return fail_damaged(err, spool->path, "is damaged: more clock readings than room");
 	for (size_t i = 0; i < header->target_count; i++)
 		if (raw_read(&spool->counters[i].slots) > header->count)

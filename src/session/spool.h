@@ -6,8 +6,8 @@
  * kernel would write-protect its pages in mid-run.) A run without a recording has
  * the same layout in anonymous memory.
  *
- * Layout: struct spool_header, counters, readings, then the samples of each
- * target, all as this host writes them: a spool is read on the host it was
+ * Layout: struct spool_header, counters, readings of the wall clock and of the
+ * card's clock, then the samples of each target, all as this host writes them: a spool is read on the host it was
  * written on, and its version refuses other builds.
  */
 #pragma once
@@ -18,12 +18,12 @@
 #include "probe/probe.h"
 #include "tare/run.h"
 
-enum { SPOOL_VERSION = 2, SPOOL_TARGETS_MAX = 64, SPOOL_LABEL_BYTES = 256, SPOOL_PATH_BYTES = 256 };
+enum { SPOOL_VERSION = 3, SPOOL_TARGETS_MAX = 64, SPOOL_LABEL_BYTES = 256, SPOOL_PATH_BYTES = 256 };
 
 struct spool_header {
 	char magic[8]; /* "tarespl\0" */
 	uint32_t version, target_count;
-	uint64_t file_bytes, count, readings_room;
+	uint64_t file_bytes, count, readings_room, card_room;
 	int64_t epoch_mono_ns, epoch_real_ns;
 	uint64_t seed;
 	int64_t first_due_ns, interval_ns, phase_ns, jitter_ns, timeout_ns; /* first due: CLOCK_MONOTONIC */
@@ -32,7 +32,7 @@ struct spool_header {
 	uint32_t first_target;                    /* of the run's targets, that of a sweep's step */
 	uint32_t stamps[SPOOL_TARGETS_MAX];       /* enum net_stamp asked for */
 	char label[SPOOL_LABEL_BYTES];
-	_Atomic uint64_t readings_count;
+	_Atomic uint64_t readings_count, card_count;
 };
 
 struct spool {
@@ -44,6 +44,7 @@ struct spool {
 	struct spool_header *header;
 	struct raw_counters *counters;    /* target_count */
 	struct tare_reading *readings;    /* readings_room */
+	struct tare_reading *card;        /* card_room, of the network card's clock */
 	struct raw_sample *samples;       /* target_count x count */
 };
 
