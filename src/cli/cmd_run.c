@@ -14,6 +14,7 @@
 #include "cli/columns.h"
 #include "cli/run_options.h"
 #include "cli/run_rounds.h"
+#include "cli/self_test.h"
 #include "cli/sweep.h"
 #include "report/stat_view.h"
 #include "session/session.h"
@@ -21,8 +22,8 @@
 struct run_config {
 	struct run_options run;
 	uint64_t rounds;
-	bool append, json, csv, all_spans, mlock, set_nic_stamping, why, why_softirq, facts;
-	const char *label, *with, *sizes, *rates, *stop_loss;
+	bool append, json, csv, all_spans, mlock, set_nic_stamping, self_test, why, why_softirq, facts;
+	const char *label, *with, *interface, *sizes, *rates, *stop_loss;
 };
 
 #define AT(member) OPTION_AT(struct run_config, member)
@@ -33,6 +34,8 @@ static const struct option run_options[] = {
 	{"rates", 0, OPTION_TEXT, "LIST", NULL, "a round for each rate, as 1k/s,10k/s or 1k-100k:x2", AT(rates), 0, 0, NULL},
 	{"stop-loss", 0, OPTION_TEXT, "SHARE", "1%", "--rates: no faster once more are lost, or the rate is not held; or none", AT(stop_loss), 0, 0, NULL},
 	{"set-nic-stamping", 0, OPTION_FLAG, NULL, NULL, "with --stamps nic: set the card to stamp every packet, and put it back at the end", AT(set_nic_stamping), 0, 0, NULL},
+	{"self-test", 0, OPTION_FLAG, NULL, NULL, "what can be stamped here and what that costs, of TARGET's interface or all; sends to ourselves only", AT(self_test), 0, 0, NULL},
+	{"interface", 0, OPTION_TEXT, "NAME", NULL, "with --self-test: this interface only", AT(interface), 0, 0, NULL},
 	{"mlock", 0, OPTION_FLAG, NULL, NULL, "lock all memory of the process", AT(mlock), 0, 0, NULL},
 	{"why", 0, OPTION_FLAG, NULL, NULL, "explain slow requests: watch the measuring thread and its CPUs (default with --spin)", AT(why), 0, 0, NULL},
 	{"why-softirq", 0, OPTION_FLAG, NULL, NULL, "with --why: watch soft interrupts too, at about 0.3 us a packet", AT(why_softirq), 0, 0, NULL},
@@ -147,11 +150,26 @@ static int run_session(struct cli *cli, const struct session_config *config, con
 	return printed;
 }
 
+static int run_self_test(struct cli *cli, const struct run_config *options, int operand_count, char **operands,
+	struct tare_err *err)
+{
+	const struct format *format = options->json ? &format_json : options->csv ? &format_csv : &format_text;
+	if (options->json && options->csv)
+		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
+	if (operand_count > 1 || (operand_count && options->interface))
+		return tare_fail(err, TARE_E_USAGE, "--self-test takes one target or --interface, or neither for all interfaces");
+	return self_test_run(cli, operand_count ? operands[0] : NULL, options->interface, format, err);
+}
+
 static int run_run(struct cli *cli, void *untyped, int operand_count, char **operands, struct tare_err *err)
 {
 	const struct run_config *options = untyped;
 	AUTO_FREE struct tare_setting *settings = NULL;
 	AUTO_FREE char *command_line = NULL;
+	if (options->self_test)
+		return run_self_test(cli, options, operand_count, operands, err);
+	if (options->interface)
+		return tare_fail(err, TARE_E_USAGE, "--interface needs --self-test");
 	if (check(cli, options, err) < 0 || session_block_signals(err) < 0)
 		return -1;
 	struct session_config config = run_options_session(&options->run, operands, (size_t)operand_count);
