@@ -6,8 +6,9 @@
  * does not wait for replies: several requests may be under way, and TCP answers them
  * in order.
  *
- * Stamps: the kernel counts bytes, a transmit stamp names the last byte of a send. A
- * read brings the receive stamp of the last segment it touched. So replies of known
+ * Stamps: the kernel counts bytes, a transmit stamp names the last byte of a send.
+ * Receive stamps come from a tap (net/tap.h) where there is the privilege for one.
+ * Else a read brings the stamp of the last segment it touched: replies of known
  * length are read one by one; and since the kernel may have joined segments that
  * waited in the socket, keeping the last one's stamp for all, a stamp that comes
  * twice is taken back from the first.
@@ -205,6 +206,8 @@ static void keep_rest(struct tcp *tcp, size_t from)
 static void take_stamps(struct probe_target *target, struct tcp *tcp, struct probe_reply *reply,
 	const struct net_arrival *arrival)
 {
+	if (tcp->tap.fd >= 0)
+		return;
 	reply->kernel_rx = arrival->kernel_rx;
 	reply->nic_rx = arrival->nic_rx;
 	if (!arrival->kernel_rx.ns && !arrival->nic_rx.ns)
@@ -218,11 +221,18 @@ static void take_stamps(struct probe_target *target, struct tcp *tcp, struct pro
 	tcp->stamped = reply->number + 1;
 }
 
+static void enter_reply(struct probe_target *target, struct tcp *tcp, const struct probe_reply *reply, uint64_t end)
+{
+	probe_answer(target, reply);
+	tcp_tap_reply(&tcp->tap, target, end, reply->number);
+}
+
 static int take_replies(struct probe_target *target, struct tcp *tcp, struct probe_reply *reply,
 	const struct net_arrival *arrival)
 {
 	size_t from = 0, used;
 	bool pending = false;
+	uint64_t end = 0;
 	int taken = 0;
 	for (;;) {
 		enum reply_verdict verdict = next_reply(tcp, from, &used);
@@ -232,9 +242,10 @@ static int take_replies(struct probe_target *target, struct tcp *tcp, struct pro
 				break;
 			continue;
 		}
-		/* only now is it known that the one before was not the last: its segment cannot be told */
+		/* only now is it known that the one before was not the last: only a tap can tell its segment */
 		if (pending)
-			probe_answer(target, reply);
+			enter_reply(target, tcp, reply, end);
+		end = tcp->received - tcp->filled + from;
 		taken++;
 		pending = take_oldest(target, tcp, &reply->number);
 		reply->wrong = verdict == REPLY_WRONG ? TARE_REASON_UNEXPECTED : 0;
@@ -243,7 +254,7 @@ static int take_replies(struct probe_target *target, struct tcp *tcp, struct pro
 	}
 	if (pending) {
 		take_stamps(target, tcp, reply, arrival);
-		probe_answer(target, reply);
+		enter_reply(target, tcp, reply, end);
 	}
 	keep_rest(tcp, from);
 	return taken;
@@ -264,7 +275,7 @@ static int tcp_drain(struct probe_target *target)
 		return 0;
 	}
 	struct net_arrival arrival = {.ttl = -1};
-	bool stamped = (target->stamps & (NET_STAMP_RX | NET_STAMP_NIC_RX)) != 0;
+	bool stamped = tcp->tap.fd < 0 && (target->stamps & (NET_STAMP_RX | NET_STAMP_NIC_RX)) != 0;
 	uint8_t *at = tcp->buffer + tcp->filled;
 	ssize_t got = stamped ? net_receive(target->fd, at, room_of(tcp), &arrival)
 			      : recv(target->fd, at, TCP_ROOM - tcp->filled, MSG_DONTWAIT);
@@ -277,6 +288,7 @@ static int tcp_drain(struct probe_target *target)
 		return 1;
 	}
 	tcp->filled += (size_t)got;
+	tcp->received += (uint64_t)got;
 	struct probe_reply reply = {.user_rx = now, .cpu_rx = (uint16_t)(cpu_current() + 1), .cut = arrival.cut};
 	take_replies(target, tcp, &reply, &arrival);
 	return 1;
@@ -312,6 +324,7 @@ void tcp_take_notice(struct probe_target *target, const struct net_notice *notic
 
 static int tcp_drain_notices(struct probe_target *target)
 {
+	struct tcp *tcp = tcp_of(target);
 	struct net_notice notice;
 	uint8_t nothing[64];
 	int taken = 0;
@@ -320,7 +333,7 @@ static int tcp_drain_notices(struct probe_target *target)
 		taken++;
 		tcp_take_notice(target, &notice);
 	}
-	return taken;
+	return taken + tcp_tap_drain(&tcp->tap, target, PROBE_BATCH_MAX);
 }
 
 /* Answers that an earlier round did not wait for would be taken for those of this one: a new connection has none. */
@@ -334,6 +347,7 @@ static void tcp_begin(struct probe_target *target)
 	tcp->oldest = tcp->newest = 0;
 	tcp->filled = 0;
 	tcp->stamped = 0;
+	tcp_tap_begin(&tcp->tap);
 	if (tcp->state == TCP_DOWN)
 		tcp_connect(target);
 	tcp_await(target, BEGIN_LONGEST_NS);
@@ -363,6 +377,11 @@ static int tcp_open(struct probe_target *target, struct tare_err *err)
 	target->state = tcp;
 	if (!tcp)
 		return tare_fail_errno(err, ENOMEM, "cannot hold the connection to %s", target->request.address.text);
+	tcp->tap.fd = -1;
+	unsigned stamps = probe_stamps_wanted(&target->request);
+	/* read in the slack, like transmit stamps: without time for those there is none for the tap */
+	if (stamps & NET_STAMP_TX)
+		tcp_tap_open(&tcp->tap, stamps);
 	tcp->cookie = pacer_mix(target->request.seed, 0);
 	if (allocate(target, tcp, err) < 0)
 		return -1;
@@ -381,6 +400,7 @@ static void tcp_close(struct probe_target *target)
 		close(target->fd);
 	target->fd = -1;
 	reply_rule_close(&tcp->rule);
+	tcp_tap_close(&tcp->tap);
 	free(tcp->request);
 	free(tcp->buffer);
 	free(tcp->key_number);

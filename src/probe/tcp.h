@@ -3,6 +3,7 @@
 #pragma once
 #include "net/stamps.h"
 #include "probe/probe.h"
+#include "probe/tcp_tap.h"
 
 /* While nobody listens, not more often than this. */
 #define TCP_RETRY_NS ((int64_t)10000000)
@@ -24,6 +25,8 @@ struct tcp {
 
 	uint8_t *buffer;            /* TCP_ROOM */
 	size_t filled;
+	uint64_t received;          /* bytes of the stream, those in the buffer included */
+	struct tcp_tap tap;
 	uint64_t oldest, newest;    /* requests [oldest, newest) may await their answer on this connection */
 	uint64_t awaiting;
 

@@ -30,6 +30,7 @@ static void come_up(struct probe_target *target, struct tcp *tcp)
 	setsockopt(target->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 	switch_stamps(target);
 	tcp->filled = tcp->unsent = 0;
+	tcp->received = 0;
 	tcp->sends = 0;
 	tcp->skipping = false;
 	if (tcp->ever_up)
@@ -63,6 +64,24 @@ bool tcp_is_up(struct probe_target *target)
 	return tcp->state == TCP_UP;
 }
 
+/* The tap must see the first segment, and for that know the port before the kernel would choose it. */
+static void aim_tap(struct probe_target *target, struct tcp *tcp)
+{
+	const struct sockaddr *peer = (const struct sockaddr *)&target->request.address.storage;
+	struct sockaddr_storage own = {.ss_family = peer->sa_family};
+	socklen_t length = sizeof own;
+	if (tcp->tap.fd < 0)
+		return;
+	if (bind(target->fd, (struct sockaddr *)&own, target->request.address.length) != 0 ||
+		getsockname(target->fd, (struct sockaddr *)&own, &length) != 0) {
+		tcp_tap_close(&tcp->tap);
+		return;
+	}
+	uint16_t port = own.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)(void *)&own)->sin6_port
+						  : ((struct sockaddr_in *)(void *)&own)->sin_port;
+	tcp_tap_aim(&tcp->tap, peer, ntohs(port));
+}
+
 void tcp_connect(struct probe_target *target)
 {
 	struct tcp *tcp = tcp_of(target);
@@ -75,6 +94,7 @@ void tcp_connect(struct probe_target *target)
 	}
 	tcp->state = TCP_CONNECTING;
 	tcp->error = ENOTCONN;
+	aim_tap(target, tcp);
 	if (connect(target->fd, (const struct sockaddr *)&address->storage, address->length) != 0 &&
 		errno != EINPROGRESS)
 		give_up(target, tcp, errno);
