@@ -110,10 +110,10 @@ static void check_rubbish(void)
 	srand(7);
 	for (int turn = 0; turn < 2000; turn++) {
 		for (size_t i = 0; i < 8; i++)
-			readings[i] = (struct tare_reading){(int64_t)rand() << (rand() % 34),
-				(int64_t)rand() << (rand() % 34), (int64_t)rand() << (rand() % 34)};
+			readings[i] = (struct tare_reading){(int64_t)((uint64_t)rand() << (rand() % 34)),
+				(int64_t)((uint64_t)rand() << (rand() % 34)), (int64_t)((uint64_t)rand() << (rand() % 34))};
 		clock = tare_card_clock_of(readings, 8);
-		tare_card_mono_of(&clock, (int64_t)rand() << (rand() % 34), (int64_t)rand() << (rand() % 34));
+		tare_card_mono_of(&clock, (int64_t)((uint64_t)rand() << (rand() % 34)), (int64_t)((uint64_t)rand() << (rand() % 34)));
 	}
 	OK(true, "2000 sets of random readings (seed 7) end well");
 }
