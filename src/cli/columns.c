@@ -14,6 +14,7 @@
 #include "lib/stall_columns.h"
 #include "lib/stat_columns.h"
 #include "lib/verdict_columns.h"
+#include "cli/self_test.h"
 #include "report/calibration_view.h"
 
 static void list(FILE *out, const char *table, const char *page, const struct column *columns, size_t count)
@@ -26,7 +27,7 @@ static void list(FILE *out, const char *table, const char *page, const struct co
 	}
 }
 
-void columns_of_run(FILE *out)
+static void list_rows(FILE *out)
 {
 	struct tare_rules rules;
 	struct stat_columns *columns = NULL;
@@ -42,9 +43,15 @@ void columns_of_run(FILE *out)
 	stat_columns_free(columns);
 }
 
+void columns_of_run(FILE *out)
+{
+	list_rows(out);
+	list(out, "rows of --self-test", "run", self_test_columns, self_test_column_count);
+}
+
 void columns_of_stat(FILE *out)
 {
-	columns_of_run(out);
+	list_rows(out);
 	list(out, "stalls of --stalls with --json or --csv", "stat", stall_columns, stall_column_count);
 	list(out, "percentiles and slow requests of --budget", "stat", budget_columns, budget_column_count);
 	list(out, "what took the CPUs, of --shared", "stat", share_columns, share_column_count);

@@ -42,7 +42,7 @@ static struct cell get_ns(const void *record, const struct column *column)
 }
 
 enum { KIND, NAME, STATE, WHOLE, MORE, LOW, HIGH, STEP, DETAIL, COLUMNS };
-static const struct column self_columns[COLUMNS] = {
+const struct column self_test_columns[] = {
 	[KIND] = {"kind", "kind", "interface, flag, level or clock", .get = get_text, .is_text = true, .index = 0},
 	[NAME] = {"name", "name", "which", .get = get_text, .is_text = true, .index = 1},
 	[STATE] = {"state", "state", "what it can, or whether the kernel takes it", .get = get_text, .is_text = true,
@@ -58,6 +58,8 @@ static const struct column self_columns[COLUMNS] = {
 	[DETAIL] = {"detail", "", "what is to be known beside", .get = get_text, .is_text = true, .index = 3},
 };
 
+const size_t self_test_column_count = sizeof(self_test_columns) / sizeof(self_test_columns[0]);
+
 /* One of the four tables of text; other formats are one table from begin to end. */
 struct printing {
 	struct report report;
@@ -72,7 +74,7 @@ static int open_table(
 	if (!printing->text)
 		return 0;
 	for (size_t i = 0; i < count; i++)
-		printing->columns[i] = self_columns[wanted[i]];
+		printing->columns[i] = self_test_columns[wanted[i]];
 	printing->columns[0].heading = title;
 	printing->report.columns = printing->columns;
 	printing->report.column_count = count;
@@ -274,7 +276,7 @@ int self_test_run(
 	printing.report = (struct report){.out = cli->out,
 		.schema = "tare.self-test/1",
 		.width = cli->columns,
-		.columns = self_columns,
+		.columns = self_test_columns,
 		.column_count = COLUMNS,
 		.scale = &all_ns};
 	if (url && interface_of(url, name, err) < 0)
