@@ -66,11 +66,22 @@ static void serve_spinning(struct worker *worker)
 			serve_one(&worker->server, worker->listeners[i], MSG_DONTWAIT);
 }
 
+/*
+ * Looks once, behind the reply where that delays nothing, before it blocks: only so does a backlog show. TCP polls its
+ * connections, and an explaining thread counts every wake-up.
+ */
 static void serve_single(struct worker *worker)
 {
-	while (going_on(worker))
-		if (serve_one(&worker->server, worker->listeners[0], 0) < 0)
+	struct listener *listener = worker->listeners[0];
+	bool looks = listener->kind == LISTENER_UDP && !listener->wildcard;
+	while (going_on(worker)) {
+		int served = looks ? serve_one(&worker->server, listener, MSG_DONTWAIT) : 0;
+		/* a batch never waits: with none left it takes a single receive call again */
+		if (served == 0 && !listener->batching)
+			served = serve_one(&worker->server, listener, 0);
+		if (served < 0)
 			poll(NULL, 0, 1); /* no memory or no network: do not run wild */
+	}
 }
 
 static void serve_polling(struct worker *worker)
@@ -163,13 +174,17 @@ static int take_worker(struct echo *echo, const struct echo_config *config, stru
 	worker->server.spin = echo->spin;
 	worker->server.rules = echo->rules;
 	worker->server.packet = ARENA_ARRAY(echo->arena, uint8_t, SERVE_ROOM);
+	worker->server.batch = ARENA_ARRAY(echo->arena, struct batch, 1);
+	uint8_t *packets = ARENA_ARRAY(echo->arena, uint8_t, (size_t)SERVE_BATCH * SERVE_STRIDE);
 	worker->listeners = ARENA_ARRAY(echo->arena, struct listener *, config->url_count);
 	worker->polled = ARENA_ARRAY(echo->arena, struct pollfd, config->url_count);
 	if (config->limit_interval_ns > 0)
 		worker->server.limit = ARENA_ARRAY(echo->arena, struct source_limit, 1);
-	if (!worker->server.packet || !worker->listeners || !worker->polled ||
+	if (!worker->server.packet || !worker->server.batch || !packets || !worker->listeners || !worker->polled ||
 		(config->limit_interval_ns > 0 && !worker->server.limit))
 		return tare_fail(err, TARE_E_SYSTEM, "no memory for %zu listeners", config->url_count);
+	worker->server.batch->packets = packets;
+	batch_open(worker->server.batch);
 	if (config->stateful && !(worker->server.flows = ARENA_ARRAY(echo->arena, struct flows, 1)))
 		return tare_fail(err, TARE_E_SYSTEM, "no memory for the counts of sessions");
 	if (echo->inject) {
@@ -213,13 +228,14 @@ static int fill(struct echo *echo, const struct echo_config *config, struct tare
 {
 	size_t workers = workers_for(config), listeners = config->url_count;
 	size_t per_worker = sizeof(struct worker) + SERVE_ROOM + sizeof(struct source_limit) +
+			    sizeof(struct batch) + (size_t)SERVE_BATCH * SERVE_STRIDE +
 			    listeners * (sizeof(struct listener *) + sizeof(struct pollfd));
 	if (config->inject)
 		per_worker += sizeof(struct disturb) + SERVE_ROOM;
 	if (config->stateful)
 		per_worker += sizeof(struct flows) + listeners * (sizeof(struct follow) + 64);
 	size_t bytes = sizeof(struct answer_rules) + sizeof(struct inject_plan) + listeners * sizeof(struct listener) + workers * per_worker;
-	if (arena_open(bytes + (5 + 8 * workers) * 64, ARENA_PREFAULT | ARENA_LOCK, &echo->arena, err) < 0)
+	if (arena_open(bytes + (5 + 10 * workers) * 64, ARENA_PREFAULT | ARENA_LOCK, &echo->arena, err) < 0)
 		return -1;
 	echo->rules = ARENA_ARRAY(echo->arena, struct answer_rules, 1);
 	echo->listeners = ARENA_ARRAY(echo->arena, struct listener, listeners);

@@ -16,6 +16,10 @@ static inline void count_one(listener_count *count)
 {
 	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_relaxed);
 }
+static inline void count_add(listener_count *count, uint64_t by)
+{
+	atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + by, memory_order_relaxed);
+}
 static inline uint64_t count_read(const listener_count *count)
 {
 	return atomic_load_explicit(count, memory_order_relaxed);
@@ -30,6 +34,8 @@ struct listener {
 	struct net_address address;
 	char url[112];
 	struct follow *follow;  /* of stamp:// that counts; NULL: none */
+	bool batching;          /* datagrams come faster than one by one */
+	unsigned run;           /* not batching: receive calls in a row that found one; batching: that found one at most */
 	struct stream *stream;  /* of tcp://, stream.h */
 	/* counts on a cache line of their own */
 	_Alignas(64) listener_count requests, replies, too_short, refused, limited, send_errors, foreign;
