@@ -86,7 +86,11 @@ TARE_API enum tare_span tare_base_span(const struct tare_record *record);
 /* Something that happened at one time: a step of the wall clock, an interface down, an error. */
 struct tare_event {
 	int64_t at_ns;
-	const char *kind;                  /* "wall-step", "not-sent", "reconnected", "peer", "injected", "stamps", "salvaged", "error", "note" */
+	/*
+	 * "wall-step", "not-sent", "reconnected", "peer", "path", "receive", "sweep", "injected", "stamps", "salvaged",
+	 * "error", "note"
+	 */
+	const char *kind;
 	const char *text;
 };
 

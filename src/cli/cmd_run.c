@@ -21,10 +21,13 @@
 
 struct run_config {
 	struct run_options run;
-	uint64_t rounds;
+	uint64_t rounds, source_ports;
 	bool append, json, csv, all_spans, mlock, set_nic_stamping, self_test, why, why_softirq, facts;
-	const char *label, *with, *interface, *sizes, *rates, *stop_loss;
+	const char *label, *with, *sizes, *rates, *stop_loss;
 };
+
+/* Of --source-ports without --source-port: above those that Linux gives out by itself. */
+enum { FIRST_PORT = 61000 };
 
 #define AT(member) OPTION_AT(struct run_config, member)
 static const struct option run_options[] = {
@@ -32,10 +35,10 @@ static const struct option run_options[] = {
 	{"rounds", 'r', OPTION_COUNT, "N", "1", "rounds, one after the other", AT(rounds), 1, 1e6, NULL},
 	{"sizes", 0, OPTION_TEXT, "LIST", NULL, "a round for each payload, as 64,512,1472", AT(sizes), 0, 0, NULL},
 	{"rates", 0, OPTION_TEXT, "LIST", NULL, "a round for each rate, as 1k/s,10k/s or 1k-100k:x2", AT(rates), 0, 0, NULL},
+	{"source-ports", 0, OPTION_COUNT, "N", NULL, "a round from each of N source ports: paths of equal cost apart", AT(source_ports), 2, SESSION_STEPS_MAX, NULL},
 	{"stop-loss", 0, OPTION_TEXT, "SHARE", "1%", "--rates: no faster once more are lost, or the rate is not held; or none", AT(stop_loss), 0, 0, NULL},
 	{"set-nic-stamping", 0, OPTION_FLAG, NULL, NULL, "with --stamps nic: set the card to stamp every packet, and put it back at the end", AT(set_nic_stamping), 0, 0, NULL},
 	{"self-test", 0, OPTION_FLAG, NULL, NULL, "what can be stamped here and what that costs, of TARGET's interface or all; sends to ourselves only", AT(self_test), 0, 0, NULL},
-	{"interface", 0, OPTION_TEXT, "NAME", NULL, "with --self-test: this interface only", AT(interface), 0, 0, NULL},
 	{"mlock", 0, OPTION_FLAG, NULL, NULL, "lock all memory of the process", AT(mlock), 0, 0, NULL},
 	{"why", 0, OPTION_FLAG, NULL, NULL, "explain slow requests: watch the measuring thread and its CPUs (default with --spin)", AT(why), 0, 0, NULL},
 	{"why-softirq", 0, OPTION_FLAG, NULL, NULL, "with --why: watch soft interrupts too, at about 0.3 us a packet", AT(why_softirq), 0, 0, NULL},
@@ -156,9 +159,9 @@ static int run_self_test(struct cli *cli, const struct run_config *options, int 
 	const struct format *format = options->json ? &format_json : options->csv ? &format_csv : &format_text;
 	if (options->json && options->csv)
 		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
-	if (operand_count > 1 || (operand_count && options->interface))
+	if (operand_count > 1 || (operand_count && options->run.interface))
 		return tare_fail(err, TARE_E_USAGE, "--self-test takes one target or --interface, or neither for all interfaces");
-	return self_test_run(cli, operand_count ? operands[0] : NULL, options->interface, format, err);
+	return self_test_run(cli, operand_count ? operands[0] : NULL, options->run.interface, format, err);
 }
 
 static int run_run(struct cli *cli, void *untyped, int operand_count, char **operands, struct tare_err *err)
@@ -168,12 +171,11 @@ static int run_run(struct cli *cli, void *untyped, int operand_count, char **ope
 	AUTO_FREE char *command_line = NULL;
 	if (options->self_test)
 		return run_self_test(cli, options, operand_count, operands, err);
-	if (options->interface)
-		return tare_fail(err, TARE_E_USAGE, "--interface needs --self-test");
 	if (check(cli, options, err) < 0 || session_block_signals(err) < 0)
 		return -1;
 	struct session_config config = run_options_session(&options->run, operands, (size_t)operand_count);
-	struct sweep_lists lists = {.sizes = options->sizes, .rates = options->rates, .label = options->label};
+	struct sweep_lists lists = {.sizes = options->sizes, .rates = options->rates, .label = options->label,
+		.ports = (unsigned)options->source_ports, .first_port = config.path.source_port ? config.path.source_port : FIRST_PORT};
 	struct session_step steps[SESSION_STEPS_MAX];
 	if (sweep_steps(&lists, steps, &config.step_count, err) < 0 ||
 		sweep_stop_loss(options->stop_loss, &config.stop_loss, err) < 0)

@@ -14,6 +14,13 @@ const struct option_choice run_stamps_choices[] = {
 	{"nic", PROBE_STAMPS_NIC, "and stamps of the network card, by its own clock"},
 	{0},
 };
+const struct option_choice run_receive_choices[] = {
+	{"block", SESSION_RECEIVE_BLOCK, "sleeps until an answer or the next request"},
+	{"spin", SESSION_RECEIVE_SPIN, "looks without end: the CPU is the measurement's own"},
+	{"epoll", SESSION_RECEIVE_EPOLL, "sleeps in epoll, as servers do"},
+	{"busy-poll", SESSION_RECEIVE_BUSY_POLL, "spins, and drives the device's queue by each look"},
+	{0},
+};
 const struct option_choice run_late_choices[] = {
 	{"send", PROBE_LATE_SEND, "a late slot is sent at once, its lateness kept"},
 	{"skip", PROBE_LATE_SKIP, "slots missed altogether are left out and counted"},
@@ -46,6 +53,36 @@ static int read_schedule(const char *text, enum pacer_schedule *ret_schedule, ui
 	return 0;
 }
 
+static int read_path(const struct run_options *options, struct net_path *ret_path, struct tare_err *err)
+{
+	struct net_path path = {.ttl = (int)options->ttl,
+		.ecn = (int)options->ecn,
+		.has_class = options->dscp || options->ecn,
+		.source_port = (int)options->source_port,
+		.dont_fragment = options->df,
+		.interface = options->interface};
+	if (options->dscp && net_dscp_parse(options->dscp, &path.dscp, err) < 0)
+		return -1;
+	if (options->source && net_source_parse(options->source, &path.source, err) < 0)
+		return -1;
+	*ret_path = path;
+	return 0;
+}
+
+static int check_receive(struct cli *cli, const struct run_options *options, struct tare_err *err)
+{
+	if (options->spin && option_given(cli->options, "receive") && options->receive != SESSION_RECEIVE_SPIN)
+		return tare_fail(err, TARE_E_USAGE, "--spin is --receive spin; give one");
+	if (options->idle_sockets && options->receive != SESSION_RECEIVE_EPOLL)
+		return tare_fail(err, TARE_E_USAGE, "--idle-sockets needs --receive epoll");
+	if ((option_given(cli->options, "busy-poll") || options->busy_poll_budget) &&
+		options->receive != SESSION_RECEIVE_BUSY_POLL)
+		return tare_fail(err, TARE_E_USAGE, "--busy-poll and --busy-poll-budget need --receive busy-poll");
+	if (options->busy_poll_ns % 1000)
+		return tare_fail(err, TARE_E_USAGE, "--busy-poll takes whole microseconds");
+	return 0;
+}
+
 int run_options_check(struct cli *cli, const struct run_options *options, struct tare_err *err)
 {
 	if (option_given(cli->options, "rate") && option_given(cli->options, "every"))
@@ -54,7 +91,10 @@ int run_options_check(struct cli *cli, const struct run_options *options, struct
 		return tare_fail(err, TARE_E_USAGE, "--count and --for exclude each other; give one");
 	enum pacer_schedule schedule;
 	uint32_t burst;
-	if (read_schedule(options->schedule, &schedule, &burst, err) < 0)
+	struct net_path path;
+	if (read_schedule(options->schedule, &schedule, &burst, err) < 0 || read_path(options, &path, err) < 0)
+		return -1;
+	if (check_receive(cli, options, err) < 0)
 		return -1;
 	if (options->ipv4 && options->ipv6)
 		return tare_fail(err, TARE_E_USAGE, "--ipv4 and --ipv6 exclude each other");
@@ -115,7 +155,11 @@ struct session_config run_options_session(const struct run_options *config, char
 		.on_late = (enum probe_late)config->on_late,
 		.cpu = config->cpus.count ? config->cpus.cpu[0] : -1,
 		.fifo = (int)config->fifo,
-		.spin = config->spin,
+		.spin = config->spin || config->receive == SESSION_RECEIVE_SPIN || config->receive == SESSION_RECEIVE_BUSY_POLL,
+		.receive = config->spin && config->receive == SESSION_RECEIVE_BLOCK ? SESSION_RECEIVE_SPIN
+										 : (enum session_receive)config->receive,
+		.idle_sockets = (unsigned)config->idle_sockets,
+		.busy_poll = {.us = (int)(config->busy_poll_ns / 1000), .budget = (int)config->busy_poll_budget, .prefer = true},
 		.seed = config->seed,
 		.inject = config->inject,
 		.output = config->output,
@@ -124,6 +168,8 @@ struct session_config run_options_session(const struct run_options *config, char
 	/* run_options_check has refused what this would */
 	if (read_schedule(config->schedule, &session.schedule, &session.burst, NULL) < 0)
 		session.schedule = PACER_PERIODIC;
+	if (read_path(config, &session.path, NULL) < 0)
+		session.path = (struct net_path){0};
 	return session;
 }
 

@@ -10,6 +10,11 @@ struct run_options {
 	struct option_cpus cpus;
 	bool spin, quiet, ipv4, ipv6;
 	int stamps, on_late;
+	uint64_t ttl, ecn, source_port, idle_sockets, busy_poll_budget;
+	int64_t busy_poll_ns;
+	int receive;
+	const char *dscp, *source, *interface;
+	bool df;
 	const char *schedule, *output, *inject, *send, *expect, *expect_regex, *ca;
 	uint64_t expect_bytes, expect_status;
 	bool fresh, insecure;
@@ -17,7 +22,7 @@ struct run_options {
 	uint64_t reply_dscp;
 };
 
-extern const struct option_choice run_stamps_choices[], run_late_choices[];
+extern const struct option_choice run_stamps_choices[], run_late_choices[], run_receive_choices[];
 
 /* Rows of an option table whose configuration has a `struct run_options run`. */
 #define RUN_AT(config, member) OPTION_AT(config, run.member)
@@ -40,7 +45,11 @@ extern const struct option_choice run_stamps_choices[], run_late_choices[];
 	{"key-file", 0, OPTION_TEXT, "FILE", NULL, "stamp: authenticated, with this key; the file must be ours, mode 0600", RUN_AT(config, key_file), 0, 0, NULL}, \
 	{"reply-dscp", 0, OPTION_COUNT, "N", NULL, "stamp: DSCP the reflector shall answer with, 1 to 63", RUN_AT(config, reply_dscp), 1, 63, NULL}, \
 	{"cpu", 0, OPTION_CPUS, "CPU", NULL, "where the measuring thread runs", RUN_AT(config, cpus), 0, 0, NULL}, \
-	{"spin", 0, OPTION_FLAG, NULL, NULL, "wait by looking, not by sleeping", RUN_AT(config, spin), 0, 0, NULL}, \
+	{"spin", 0, OPTION_FLAG, NULL, NULL, "wait by looking, not by sleeping: --receive spin", RUN_AT(config, spin), 0, 0, NULL}, \
+	{"receive", 0, OPTION_CHOICE, "HOW", "block", "how the measuring thread waits", RUN_AT(config, receive), 0, 0, run_receive_choices}, \
+	{"idle-sockets", 0, OPTION_COUNT, "N", NULL, "--receive epoll: silent sockets beside the measuring one", RUN_AT(config, idle_sockets), 1, 1e6, NULL}, \
+	{"busy-poll", 0, OPTION_DURATION, "TIME", "50us", "--receive busy-poll: SO_BUSY_POLL, whole microseconds", RUN_AT(config, busy_poll_ns), 1000, 1e9, NULL}, \
+	{"busy-poll-budget", 0, OPTION_COUNT, "N", NULL, "--receive busy-poll: packets a poll", RUN_AT(config, busy_poll_budget), 1, 65535, NULL}, \
 	{"fifo", 0, OPTION_COUNT, "PRIO", NULL, "real-time priority of the measuring thread", RUN_AT(config, fifo), 1, 99, NULL}, \
 	{"stamps", 0, OPTION_CHOICE, "LEVEL", "kernel", "highest level of time stamps asked for", RUN_AT(config, stamps), 0, 0, run_stamps_choices}, \
 	{"on-late", 0, OPTION_CHOICE, "POLICY", "send", "what becomes of a slot that was missed", RUN_AT(config, on_late), 0, 0, run_late_choices}, \
@@ -48,12 +57,19 @@ extern const struct option_choice run_stamps_choices[], run_late_choices[];
 	{"schedule", 0, OPTION_TEXT, "KIND", "periodic", "when requests are due: periodic, poisson, or burst:N", RUN_AT(config, schedule), 0, 0, NULL}, \
 	{"seed", 0, OPTION_COUNT, "N", NULL, "of phase, schedule and jitter; drawn and recorded otherwise", RUN_AT(config, seed), 1, 9.2e18, NULL}, \
 	{"inject", 0, OPTION_TEXT, "FAULTS", NULL, "hold the sender up on purpose, as 'delay 2ms every 1000, stop 50ms at 3000'", RUN_AT(config, inject), 0, 0, NULL}, \
+	{"ttl", 0, OPTION_COUNT, "N", NULL, "TTL or hop limit of requests", RUN_AT(config, ttl), 1, 255, NULL}, \
+	{"dscp", 0, OPTION_TEXT, "CLASS", NULL, "their DSCP, as EF, AF41 or 46", RUN_AT(config, dscp), 0, 0, NULL}, \
+	{"ecn", 0, OPTION_COUNT, "N", NULL, "their ECN field, 0 to 3", RUN_AT(config, ecn), 0, 3, NULL}, \
+	{"df", 0, OPTION_FLAG, NULL, NULL, "never fragment: what exceeds the path MTU is refused", RUN_AT(config, df), 0, 0, NULL}, \
+	{"source", 0, OPTION_TEXT, "ADDRESS", NULL, "send from this address", RUN_AT(config, source), 0, 0, NULL}, \
+	{"source-port", 0, OPTION_COUNT, "PORT", NULL, "send from this port", RUN_AT(config, source_port), 1, 65535, NULL}, \
+	{"interface", 0, OPTION_TEXT, "NAME", NULL, "send by this interface, or within this VRF; with --self-test: this one only", RUN_AT(config, interface), 0, 0, NULL}, \
 	{"ipv4", '4', OPTION_FLAG, NULL, NULL, "resolve names to IPv4 only", RUN_AT(config, ipv4), 0, 0, NULL}, \
 	{"ipv6", '6', OPTION_FLAG, NULL, NULL, "resolve names to IPv6 only", RUN_AT(config, ipv6), 0, 0, NULL}, \
 	{"output", 'o', OPTION_TEXT, "FILE", NULL, "recording to make; without it nothing is kept", RUN_AT(config, output), 0, 0, NULL}, \
 	{"quiet", 'q', OPTION_FLAG, NULL, NULL, "no progress and no plan", RUN_AT(config, quiet), 0, 0, NULL}
 
-/* Of the options; a word of --schedule is checked here and read anew by run_options_session. */
+/* Of the options; a word of --schedule is checked here and read anew by run_options_session, and so is the path. */
 int run_options_check(struct cli *cli, const struct run_options *options, struct tare_err *err) TARE_MUST_USE;
 /* One round without a label; the rest is the caller's. urls are borrowed. */
 struct session_config run_options_session(const struct run_options *options, char **urls, size_t url_count);

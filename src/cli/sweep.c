@@ -123,6 +123,8 @@ static void name_step(struct session_step *step, const char *label)
 	if (step->payload_bytes)
 		text_add(&text, "%ssize=%zu", text.used ? " " : "", step->payload_bytes);
 	format_rate(step->every_ns ? 1e9 / (double)step->every_ns : 0, rate, sizeof rate);
+	if (step->source_port)
+		text_add(&text, "%sport=%d", text.used ? " " : "", step->source_port);
 	if (step->every_ns)
 		text_add(&text, "%srate=%s", text.used ? " " : "", rate);
 }
@@ -135,19 +137,25 @@ int sweep_steps(const struct sweep_lists *lists, struct session_step ret_steps[S
 	if ((lists->sizes && read_sizes(lists->sizes, &sizes, err) < 0) ||
 		(lists->rates && read_rates(lists->rates, &rates, err) < 0))
 		return -1;
-	if (lists->label && strlen(lists->label) > 24 && sizes.count + rates.count)
+	bool swept = sizes.count + rates.count + lists->ports > 0;
+	if (lists->label && strlen(lists->label) > 24 && swept)
 		return tare_fail(err, TARE_E_USAGE, "--label of a sweep: at most 24 bytes, the step's own name stands behind it");
 	size_t by_size = sizes.count ? sizes.count : 1, by_rate = rates.count ? rates.count : 1;
-	if (by_size * by_rate > SESSION_STEPS_MAX)
-		return tare_fail(err, TARE_E_USAGE, "%zu sizes at %zu rates are %zu steps: at most %d", by_size, by_rate,
-			by_size * by_rate, SESSION_STEPS_MAX);
-	for (size_t s = 0; s < by_size && sizes.count + rates.count; s++)
-		for (size_t r = 0; r < by_rate; r++) {
-			struct session_step *step = &ret_steps[count++];
-			*step = (struct session_step){.payload_bytes = sizes.count ? (size_t)sizes.value[s] : 0,
-				.every_ns = rates.count ? (int64_t)rates.value[r] : 0};
-			name_step(step, lists->label);
-		}
+	size_t by_port = lists->ports ? lists->ports : 1;
+	if (by_size * by_rate * by_port > SESSION_STEPS_MAX)
+		return tare_fail(err, TARE_E_USAGE, "a sweep of %zu steps (sizes, ports and rates multiplied): at most %d",
+			by_size * by_rate * by_port, SESSION_STEPS_MAX);
+	if (lists->first_port + (int)by_port - 1 > 65535)
+		return tare_fail(err, TARE_E_USAGE, "--source-ports %u from port %d on: there are ports up to 65535", lists->ports,
+			lists->first_port);
+	for (size_t i = 0; i < by_size * by_port * by_rate && swept; i++) {
+		struct session_step *step = &ret_steps[count++];
+		*step = (struct session_step){
+			.payload_bytes = sizes.count ? (size_t)sizes.value[i / (by_port * by_rate)] : 0,
+			.source_port = lists->ports ? lists->first_port + (int)(i / by_rate % by_port) : 0,
+			.every_ns = rates.count ? (int64_t)rates.value[i % by_rate] : 0};
+		name_step(step, lists->label);
+	}
 	*ret_count = count;
 	return 0;
 }

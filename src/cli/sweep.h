@@ -7,6 +7,8 @@
 struct sweep_lists {
 	const char *sizes;     /* "64,512,1472" */
 	const char *rates;     /* "1k/s,10k/s" or "1k-100k:x2" */
+	unsigned ports;        /* source ports; 0: not given */
+	int first_port;        /* of them */
 	const char *label;     /* of the run, put before that of each step */
 };
 /* Rates within sizes. *ret_count is 0 when nothing is swept. */

@@ -47,7 +47,12 @@ static void end_socket(int *fd)
 
 static int new_socket(const struct probe_target *target)
 {
-	return socket(target->request.address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	const struct net_path *path = target->request.path;
+	int fd = socket(target->request.address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0 || !path || net_path_apply(fd, path, &target->request.address, NULL) == 0)
+		return fd;
+	end_socket(&fd);
+	return -1;
 }
 
 /* The socket of a request, watched before it connects: an answer cannot come before we look. */
@@ -212,6 +217,7 @@ const struct probe_kind probe_connect = {
 	.default_port = -1,
 	.least_bytes = 0,
 	.most_bytes = 0,
+	.takes_path = true,
 	.open = connect_open,
 	.send = connect_send,
 	.send_at = connect_send_at,

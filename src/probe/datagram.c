@@ -116,9 +116,15 @@ int datagram_send_at(struct probe_target *target, uint64_t number, clock_mono du
 	return 1;
 }
 
+void datagram_begin(struct probe_target *target)
+{
+	datagram_of(target)->looks = DATAGRAM_LOOKS;
+}
+
 static void take_message(struct datagram *d, const uint8_t *message, size_t bytes, clock_mono now, uint16_t cpu,
 	const struct net_arrival *arrival)
 {
+	net_path_see(&d->target->path_seen, arrival);
 	struct probe_reply reply = {.user_rx = now, .kernel_rx = arrival->kernel_rx, .nic_rx = arrival->nic_rx,
 		.cpu_rx = cpu, .tos = arrival->tos, .cut = arrival->cut};
 	if (d->format->read(d, message, bytes, &reply))
@@ -155,7 +161,7 @@ int datagram_drain(struct probe_target *target)
 	if (d->batching)
 		return drain_batch(target, d);
 	struct net_arrival arrival;
-	bool stamped = (target->stamps & (NET_STAMP_RX | NET_STAMP_NIC_RX)) != 0;
+	bool stamped = (target->stamps & (NET_STAMP_RX | NET_STAMP_NIC_RX)) != 0 || d->looks > 0;
 	/* without stamps the plain call: 60 ns less than recvmsg, and this is the floor of the whole instrument */
 	ssize_t got = stamped ? net_receive(target->fd, d->buffers, d->room, &arrival)
 			      : recv(target->fd, d->buffers, d->room, MSG_DONTWAIT);
@@ -168,6 +174,7 @@ int datagram_drain(struct probe_target *target)
 		arrival = (struct net_arrival){.ttl = -1, .tos = -1};
 	if (got < 0)
 		return datagram_drain_notices(target) + 1;
+	d->looks -= d->looks > 0;
 	take_message(d, d->buffers, (size_t)got, now, (uint16_t)(cpu_current() + 1), &arrival);
 	/* eight in a row without finding the socket empty: they come faster than one by one */
 	if (++d->lone >= 8) {

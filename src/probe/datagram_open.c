@@ -52,6 +52,12 @@ static int prepare_socket(struct probe_target *target, struct tare_err *err)
 	unsigned want = probe_stamps_wanted(&target->request);
 	if (setsockopt(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVERR : IP_RECVERR, &on, sizeof on) != 0)
 		return tare_fail_errno(err, errno, "cannot ask for network errors of %s", target->request.address.text);
+	if (target->request.path && net_path_apply(fd, target->request.path, &target->request.address, err) < 0)
+		return -1;
+	if (target->request.busy_poll &&
+		net_busy_poll_on(fd, target->request.busy_poll, &target->busy_poll, err) < 0)
+		return -1;
+	net_path_watch(fd, v6);
 	net_buffers(fd, SOCKET_BUFFER_BYTES);
 	if (want && net_stamps_on(fd, want, &target->stamps, err) < 0)
 		return -1;

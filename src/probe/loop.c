@@ -313,6 +313,7 @@ static void begin(struct loop *loop)
 		target->next_due = probe_due(target, 0);
 		target->highest_answered = target->open = target->stamps_awaited = 0;
 		target->last_sent = (clock_mono){0};
+		target->path_seen = (struct net_path_seen){0};
 		if (target->kind->begin)
 			target->kind->begin(target);
 	}

@@ -15,7 +15,9 @@
 #include "base/arena.h"
 #include "clock/pacer.h"
 #include "clock/source.h"
+#include "net/busy.h"
 #include "net/net.h"
+#include "net/path.h"
 #include "probe/raw.h"
 #include "probe/reply.h"
 #include "wire/stamp.h"
@@ -45,6 +47,7 @@ struct probe_kind {
 	size_t usual_bytes;    /* payload unless asked otherwise */
 	size_t most_bytes;
 	size_t key_bytes;      /* that a key adds to the least and the usual; 0: the kind knows no keys */
+	bool takes_path;       /* sends as struct net_path asks */
 	bool has_path;         /* takes what stands behind host and port in its URL */
 	enum probe_exchanges exchanges;
 	bool alone;            /* what it works with may block or allocate: a thread of its own, and its own loop */
@@ -99,6 +102,8 @@ struct probe_request {
 	const struct probe_http *http;
 	const struct stamp_key *key; /* borrowed; NULL: unauthenticated */
 	uint8_t reply_dscp;    /* that a STAMP reflector is asked to answer with */
+	const struct net_busy_poll *busy_poll; /* NULL: not asked for */
+	const struct net_path *path; /* NULL: nothing asked of the way */
 	int64_t timeout_ns;
 };
 
@@ -108,6 +113,7 @@ struct probe_target {
 	void *state;                    /* the kind's own, from open to close */
 	int fd;                         /* what to wait for; -1: closed */
 	unsigned stamps;                /* enum net_stamp switched on */
+	struct net_busy_poll busy_poll; /* granted; all 0: the kind does not do it */
 	const struct clock_source *clock;
 
 	/* of the round */
@@ -122,6 +128,7 @@ struct probe_target {
 	uint64_t highest_answered;      /* plus one */
 	uint64_t open;                  /* sent and neither answered nor refused */
 	uint64_t stamps_awaited;        /* transmit stamps not read yet */
+	struct net_path_seen path_seen;
 	clock_mono last_sent;
 };
 

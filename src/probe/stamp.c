@@ -150,6 +150,7 @@ static const struct datagram_format stamp_format = {
 
 static void stamp_begin(struct probe_target *target)
 {
+	datagram_begin(target);
 	struct stamp_sender *sender = sender_of(datagram_of(target));
 	sender->seen = (struct stamp_seen){.sealed = sender->asking.key != NULL};
 	memset(sender->replied, 0, sizeof sender->replied);
@@ -193,6 +194,7 @@ const struct probe_kind probe_stamp = {
 	.usual_bytes = STAMP_REQUEST_FULL_BYTES,
 	.key_bytes = STAMP_SEALED_MORE_BYTES,
 	.most_bytes = 65507,
+	.takes_path = true,
 	.open = stamp_open,
 	.send = datagram_send,
 	.send_at = datagram_send_at,

@@ -416,6 +416,7 @@ const struct probe_kind probe_tcp = {
 	.usual_bytes = 64,
 	.most_bytes = 65507,
 	.exchanges = PROBE_EXCHANGES_TEXT,
+	.takes_path = true,
 	.open = tcp_open,
 	.send = tcp_send,
 	.send_at = tcp_send_at,

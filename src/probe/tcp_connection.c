@@ -88,7 +88,7 @@ void tcp_connect(struct probe_target *target)
 	const struct net_address *address = &target->request.address;
 	tcp->attempted = source_mono(target->clock);
 	target->fd = socket(address->storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (target->fd < 0) {
+	if (target->fd < 0 || (target->request.path && net_path_apply(target->fd, target->request.path, address, NULL) < 0)) {
 		give_up(target, tcp, errno);
 		return;
 	}

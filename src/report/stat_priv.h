@@ -30,6 +30,9 @@ struct stat_view {
 
 bool stat_same_text(const char *one, const char *other); /* NULL equals NULL */
 
+/* One sentence on rounds that came from several source ports; p50_ns is that of each row. */
+void stat_ports(FILE *out, int width, const struct tare_row *const *rows, size_t count, const int64_t *p50_ns);
+
 /* Rows of tare_stat_rows as blocks with sentences. */
 int stat_text_print(FILE *out, const struct stat_layout *layout, const struct stat_view *view, const struct tare_row *rows, size_t count,
 	struct tare_err *err) TARE_MUST_USE;

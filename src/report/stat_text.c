@@ -290,6 +290,17 @@ static int paint_block(
 	return placed->placing == STAT_SERIES ? 0 : paint_across(painter, plan, placed, err);
 }
 
+static int paint_ports(struct painter *painter, const struct tare_row *const *rows, size_t count, struct tare_err *err)
+{
+	AUTO_FREE int64_t *p50_ns = calloc(count, sizeof(*p50_ns));
+	if (!p50_ns)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	for (size_t i = 0; i < count; i++)
+		p50_ns[i] = median_of(&painter->view->rules, rows[i]);
+	stat_ports(painter->out, painter->sentence_width, rows, count, p50_ns);
+	return 0;
+}
+
 static int paint_many(struct painter *painter, const struct stat_plan *plan, size_t group, struct tare_err *err)
 {
 	size_t count = 0, told = 0;
@@ -311,7 +322,7 @@ static int paint_many(struct painter *painter, const struct stat_plan *plan, siz
 	report_sentence(painter->out, painter->sentence_width, "%s   %zu rounds; %s in %s",
 		rows[0]->target ? rows[0]->target : "", count, tare_span_name(rows[0]->span), painter->scale->unit);
 	paint_said(painter, first->note, true, false, &told);
-	if (paint_rounds(painter, "round", rows, count, err))
+	if (paint_rounds(painter, "round", rows, count, err) || paint_ports(painter, rows, count, err))
 		return -1;
 	for (size_t i = 0; i < plan->block_count; i++) {
 		if (plan->blocks[i].group == group && plan->blocks[i].placing == STAT_SERIES)

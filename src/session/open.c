@@ -75,13 +75,34 @@ static int resolve_target(struct session *session, size_t i, struct tare_err *er
 	return net_resolve(&url, session->config.family, &session->addresses[i], err);
 }
 
+/* Before anything opens: what the kind cannot do, and what its sockets would only find out when nobody can be told. */
+static int check_path(const struct session *session, size_t i, struct tare_err *err)
+{
+	const struct net_path *path = &session->config.path;
+	const struct probe_kind *kind = session->kinds[i];
+	if (!net_path_asks(path))
+		return 0;
+	if (!kind->takes_path)
+		return tare_fail(err, TARE_E_USAGE,
+			"%s:// opens its own sockets: --ttl, --dscp, --ecn, --df, --source, --source-port and --interface are not for it",
+			kind->scheme);
+	if (path->source_port && (kind == &probe_icmp || kind == &probe_connect))
+		return tare_fail(err, TARE_E_USAGE, kind == &probe_icmp ? "--source-port: icmp:// has no ports"
+									 : "--source-port: connect:// takes a fresh port each time");
+	if (path->source_port && session->target_count > 1)
+		return tare_fail(err, TARE_E_USAGE, "--source-port is for one target: %zu cannot share it", session->target_count);
+	if (kind == &probe_tcp || kind == &probe_connect)
+		return net_path_try(path, &session->addresses[i], SOCK_STREAM, err);
+	return 0;
+}
+
 int session_open_target(struct session *session, size_t i, uint64_t salt, struct tare_err *err)
 {
 	const struct session_config *config = &session->config;
 	struct tare_target *target = &session->targets[session->first_target + i];
 	struct probe_target *probe = &session->probes[i];
 	struct net_url url;
-	if (read_url(session, i, &url, &session->kinds[i], err) < 0)
+	if (read_url(session, i, &url, &session->kinds[i], err) < 0 || check_path(session, i, err) < 0)
 		return -1;
 	*probe = (struct probe_target){.kind = session->kinds[i], .fd = -1, .clock = &clock_system};
 	probe->request = (struct probe_request){
@@ -97,6 +118,8 @@ int session_open_target(struct session *session, size_t i, uint64_t salt, struct
 		.http = &config->http,
 		.key = probe->kind->key_bytes ? session->key : NULL,
 		.reply_dscp = config->reply_dscp,
+		.busy_poll = config->receive == SESSION_RECEIVE_BUSY_POLL ? &session->config.busy_poll : NULL,
+		.path = net_path_asks(&session->config.path) ? &session->config.path : NULL,
 		.timeout_ns = config->timeout_ns,
 	};
 	if (session_card_open(session, i, err) < 0)
@@ -104,6 +127,8 @@ int session_open_target(struct session *session, size_t i, uint64_t salt, struct
 	session->probe_list[i] = probe;
 	int status = probe->kind->open(probe, err);
 	probe->request.url = NULL;
+	if (status == 0 && probe->request.busy_poll && !probe->busy_poll.us)
+		status = tare_fail(err, TARE_E_USAGE, "--receive busy-poll is for datagrams: %s:// does not do it", probe->kind->scheme);
 	target->payload_bytes = (uint32_t)probe->request.payload_bytes;
 	return status;
 }
@@ -230,6 +255,9 @@ static int open_all(struct session *session, struct tare_err *err)
 	if (arena_open(65536, 0, &session->names, err) < 0 || exchange_read(session, err) < 0 || read_faults(session, err) < 0 || read_key(session, err) < 0 ||
 		open_signals(session, err) < 0)
 		return -1;
+	if (session->config.receive == SESSION_RECEIVE_EPOLL &&
+		waiting_open(session->config.idle_sockets, &session->waiting, err) < 0)
+		return -1;
 	if (session->config.stamps >= PROBE_STAMPS_KERNEL)
 		session->keeper = net_keeper_open();
 	session->target_count = session->config.url_count;
@@ -297,6 +325,7 @@ void session_free(struct session *session)
 	/* nothing can be said any more; who wants to know has called it before */
 	if (session_card_back(session, NULL) < 0)
 		session->card_notes[0] = '\0';
+	waiting_free(session->waiting);
 	close_fd(session->keeper);
 	close_fd(session->signals);
 	close_fd(session->done);

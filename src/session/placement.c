@@ -56,6 +56,24 @@ static void add(struct facts *facts, const char *key, const char *value)
 		facts->fact[facts->count++] = (struct tare_fact){"local", "start", key, copy};
 }
 
+/* What was asked of busy polling and what the socket of the first target has; idle sockets beside it. */
+static void add_receiving(struct facts *facts)
+{
+	const struct session_config *config = &facts->session->config;
+	const struct net_busy_poll *asked = &config->busy_poll, *granted = &facts->session->probes[0].busy_poll;
+	char value[160];
+	if (config->idle_sockets) {
+		snprintf(value, sizeof value, "%u", config->idle_sockets);
+		add(facts, "placement.idle_sockets", value);
+	}
+	if (config->receive != SESSION_RECEIVE_BUSY_POLL)
+		return;
+	snprintf(value, sizeof value, "%d us, budget %d, prefer %s", asked->us, asked->budget, asked->prefer ? "yes" : "no");
+	add(facts, "placement.busy_poll_asked", value);
+	snprintf(value, sizeof value, "%d us, budget %d, prefer %s", granted->us, granted->budget, granted->prefer ? "yes" : "no");
+	add(facts, "placement.busy_poll_granted", value);
+}
+
 /* The CPUs this process may use, as the kernel writes lists. */
 static void list_allowed(char *buffer, size_t room)
 {
@@ -112,7 +130,11 @@ size_t placement_facts(struct session *session, struct tare_fact *ret_facts)
 	add(&facts, "placement.allowed", value);
 	snprintf(value, sizeof value, "%d", config->fifo);
 	add(&facts, "placement.fifo", value);
-	add(&facts, "placement.waiting", config->spin ? "spinning" : "sleeping");
+	static const char *const waits[] = {[SESSION_RECEIVE_BLOCK] = "sleeping", [SESSION_RECEIVE_SPIN] = "spinning",
+		[SESSION_RECEIVE_EPOLL] = "epoll", [SESSION_RECEIVE_BUSY_POLL] = "busy polling"};
+	bool spins = config->spin && config->receive == SESSION_RECEIVE_BLOCK;
+	add(&facts, "placement.waiting", waits[spins ? SESSION_RECEIVE_SPIN : config->receive]);
+	add_receiving(&facts);
 	add(&facts, "placement.mlock", config->mlock ? "all" : "samples");
 	if (read_line("/proc/sys/kernel/sched_rt_runtime_us", value, sizeof value))
 		add(&facts, "placement.rt_runtime_us", value);

@@ -3,7 +3,7 @@
 #pragma once
 #include "session/private.h"
 
-enum { PLACEMENT_FACTS = 12 };
+enum { PLACEMENT_FACTS = 16 };
 /* Facts under "placement.", strings in session->names; returns their number. Unreadable ones are left out. */
 size_t placement_facts(struct session *session, struct tare_fact *ret_facts);
 /* A sentence when the sender's CPU, or its SMT sibling, is another thread's of ours; false when it is not. */

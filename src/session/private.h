@@ -14,6 +14,7 @@
 #include "net/card.h"
 #include "session/session.h"
 #include "session/spool.h"
+#include "session/waiting.h"
 #include "session/with.h"
 
 enum { JOB_SENTENCES = 4 };
@@ -116,12 +117,15 @@ struct session {
 	int card_index;                 /* N of its /dev/ptpN */
 	struct card_hold card;          /* its setting, changed by us */
 	char card_notes[400];           /* what cards lack for the stamps that were asked for; "" for nothing */
+	struct waiting *waiting;        /* NULL: the system's ppoll */
 	struct inject_plan inject;      /* count 0: nothing */
 	struct watch *watch;            /* NULL: the run is not explained */
 	struct landed *landed;          /* what the kernel counts by CPU; NULL as well */
 	atomic_bool watching;           /* the measuring thread is being watched */
 	struct thread_use use;          /* of the last round */
 	struct with with;               /* the load beside the round */
+	char path_said[SPOOL_TARGETS_MAX][700]; /* of the round before */
+	bool receiving_said;
 	bool peer_is_here;              /* the first target is this host */
 	int64_t watch_cost_ns;          /* of a context switch; TARE_NO_TIME: not measured */
 
@@ -159,6 +163,12 @@ void steps_judge(struct session *session, struct writer_job *job);
 
 /* For target i, whose address is known and whose socket is not open yet. */
 int session_card_open(struct session *session, size_t i, struct tare_err *err) TARE_MUST_USE;
+/* An event of the round about the way its packets took, if there is something to say. */
+void path_tell(struct session *session, struct writer_job *job, size_t i);
+
+/* An event of the first round about a way of waiting that is not the usual one. */
+void receiving_tell(struct session *session, struct writer_job *job);
+
 /* Opens the watch and writes the facts of the run's start; nothing without a recording. */
 int session_around_begin(struct session *session, struct tare_err *err) TARE_MUST_USE;
 /* Before a round: its first snapshot. During it: notices that have come in. After it: the second, into the sealed round. */

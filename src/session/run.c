@@ -117,7 +117,7 @@ static void plan_thread(struct session *session, struct measurement *m, bool fir
 	m->session = session;
 	m->first = first;
 	m->round = (struct probe_round){
-		.clock = &clock_system,
+		.clock = first && session->waiting ? waiting_clock(session->waiting) : &clock_system,
 		.targets = m->targets,
 		.timeout_ns = session->config.timeout_ns,
 		.on_late = session->config.on_late,
@@ -177,6 +177,8 @@ static void say_events(const struct session_events *events, const struct writer_
 	for (size_t i = 0; events->note && i < job->event_count; i++)
 		if (strcmp(job->events[i].kind, "reconnected") == 0 || strcmp(job->events[i].kind, "sweep") == 0 ||
 			strcmp(job->events[i].kind, "stamps") == 0 ||
+			strcmp(job->events[i].kind, "path") == 0 ||
+			strcmp(job->events[i].kind, "receive") == 0 ||
 			(strcmp(job->events[i].kind, "peer") == 0 && job->round.number == 1))
 			events->note(events->context, job->events[i].text);
 }
@@ -192,6 +194,7 @@ static void add_peers(struct session *session, struct writer_job *job)
 		snprintf(sentence, sizeof sentence, "%s: %s", session->targets[session->first_target + i].url, seen);
 		if (seen[0])
 			writer_job_event(job, job->round.first_due_ns, "peer", sentence);
+		path_tell(session, job, i);
 	}
 }
 
@@ -254,6 +257,7 @@ static int run_round(struct session *session, const struct session_events *event
 		return -1;
 	session_around_seal(session, job);
 	add_peers(session, job);
+	receiving_tell(session, job);
 	if (why_explain(session, job, err) < 0) {
 		writer_job_free(job, false);
 		return -1;

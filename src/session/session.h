@@ -18,6 +18,9 @@
 #include "tare/recording.h"
 #include "tare/run.h"
 
+/* How the measuring thread waits. BUSY_POLL: it spins, and each look drives the device's queue. */
+enum session_receive { SESSION_RECEIVE_BLOCK, SESSION_RECEIVE_SPIN, SESSION_RECEIVE_EPOLL, SESSION_RECEIVE_BUSY_POLL };
+
 /* AUTO: with --spin, where watching costs nothing until something disturbs. */
 enum session_why { SESSION_WHY_AUTO, SESSION_WHY_ON, SESSION_WHY_OFF };
 
@@ -29,6 +32,7 @@ enum { SESSION_STEPS_MAX = 64 };
 struct session_step {
 	int64_t every_ns;          /* 0: not set */
 	size_t payload_bytes;      /* 0 */
+	int source_port;           /* 0 */
 	char label[64];            /* "size=512 rate=10k/s" */
 };
 
@@ -55,11 +59,15 @@ struct session_config {
 	struct probe_http http;
 	uint8_t reply_dscp;        /* stamp: what replies shall leave with (RFC 8972, class of service) */
 	const char *key_file;      /* stamp: authenticated mode (base/secret.h); NULL: no key */
+	struct net_path path;      /* how packets are to travel; zero: as the system has it */
 	enum probe_stamps stamps;
 	bool set_nic_stamping;     /* the card may be set to stamp every packet; it is put back, whatever ends the run */
 	enum probe_late on_late;
 	int cpu, fifo;             /* -1 and 0: not asked */
-	bool spin;
+	enum session_receive receive;
+	bool spin;                 /* receive is SPIN or BUSY_POLL */
+	unsigned idle_sockets;     /* EPOLL: beside the measuring ones */
+	struct net_busy_poll busy_poll;
 	uint64_t seed;             /* 0: drawn */
 	enum session_why why;      /* watch the measuring thread and its CPUs */
 	bool why_softirq;          /* soft interrupts too, which costs a record at both ends of each packet */

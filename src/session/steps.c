@@ -32,6 +32,8 @@ static struct session_config config_of(const struct session *session, size_t at)
 		config.every_ns = step->every_ns;
 	if (step->payload_bytes)
 		config.payload_bytes = step->payload_bytes;
+	if (step->source_port)
+		config.path.source_port = step->source_port;
 	config.label = step->label;
 	config.rounds = steps_rounds(session);
 	return config;
@@ -112,7 +114,7 @@ int steps_open(struct session *session, struct tare_err *err)
 
 static bool opens_anew(const struct session_config *one, const struct session_config *other)
 {
-	return one->payload_bytes != other->payload_bytes ||
+	return one->payload_bytes != other->payload_bytes || one->path.source_port != other->path.source_port ||
 	       session_transmit_stamps(one) != session_transmit_stamps(other);
 }
 
@@ -140,7 +142,7 @@ int steps_apply(struct session *session, uint32_t i, bool *ret_runs, struct tare
 
 static bool goes_further(const struct session_step *step, const struct session_step *than)
 {
-	return step->payload_bytes == than->payload_bytes && step->every_ns <= than->every_ns;
+	return step->payload_bytes == than->payload_bytes && step->source_port == than->source_port && step->every_ns <= than->every_ns;
 }
 
 static void tell(struct session *session, struct writer_job *job, const char *reason)
