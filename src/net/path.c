@@ -153,10 +153,10 @@ bool net_path_asks(const struct net_path *path)
 	       path->interface || path->source.length;
 }
 
-void net_path_watch(int fd, bool v6)
+void net_path_watch(int fd, bool v6, bool on)
 {
-	set_int(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVHOPLIMIT : IP_RECVTTL, 1);
-	set_int(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVTCLASS : IP_RECVTOS, 1);
+	set_int(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVHOPLIMIT : IP_RECVTTL, on);
+	set_int(fd, v6 ? SOL_IPV6 : SOL_IP, v6 ? IPV6_RECVTCLASS : IP_RECVTOS, on);
 }
 
 int net_path_mtu(int fd, bool v6)

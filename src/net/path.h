@@ -36,8 +36,11 @@ int net_path_apply(int fd, const struct net_path *path, const struct net_address
 int net_path_try(const struct net_path *path, const struct net_address *to, int type, struct tare_err *err) TARE_MUST_USE;
 /* Whether anything is asked for. */
 bool net_path_asks(const struct net_path *path);
-/* Asks for hop limit and traffic class with every arrival that is read with control data. */
-void net_path_watch(int fd, bool v6);
+/*
+ * Asks for hop limit and traffic class with every arrival that is read with control data; off where none is read,
+ * since the kernel puts them together all the same, at about 20 ns.
+ */
+void net_path_watch(int fd, bool v6, bool on);
 /* What a datagram may be as a whole, IP header included, on the way of a connected socket; 0: not told. */
 int net_path_mtu(int fd, bool v6);
 

@@ -118,7 +118,17 @@ int datagram_send_at(struct probe_target *target, uint64_t number, clock_mono du
 
 void datagram_begin(struct probe_target *target)
 {
-	datagram_of(target)->looks = DATAGRAM_LOOKS;
+	struct datagram *d = datagram_of(target);
+	if (!(target->stamps & NET_STAMP_RX) && d->looks == 0)
+		net_path_watch(target->fd, d->v6, true);
+	d->looks = DATAGRAM_LOOKS;
+}
+
+/* Within the warm-up: two calls of 0.2 us, and the floor is that of a plain receive from then on. */
+static void looked(struct probe_target *target, struct datagram *d)
+{
+	if (--d->looks == 0 && !(target->stamps & NET_STAMP_RX))
+		net_path_watch(target->fd, d->v6, false);
 }
 
 static void take_message(struct datagram *d, const uint8_t *message, size_t bytes, clock_mono now, uint16_t cpu,
@@ -174,8 +184,9 @@ int datagram_drain(struct probe_target *target)
 		arrival = (struct net_arrival){.ttl = -1, .tos = -1};
 	if (got < 0)
 		return datagram_drain_notices(target) + 1;
-	d->looks -= d->looks > 0;
 	take_message(d, d->buffers, (size_t)got, now, (uint16_t)(cpu_current() + 1), &arrival);
+	if (d->looks > 0)
+		looked(target, d);
 	/* eight in a row without finding the socket empty: they come faster than one by one */
 	if (++d->lone >= 8) {
 		d->lone = 0;

@@ -9,7 +9,10 @@
 #include "net/stamps.h"
 #include "probe/datagram.h"
 
-enum { RECEIVE_ROOM_LEAST = 2048, SOCKET_BUFFER_BYTES = 8 << 20 };
+enum { RECEIVE_ROOM_LEAST = 2048, BUFFER_LEAST = 8 << 20, BUFFER_MOST = 64 << 20 };
+/* What a held-up reader may leave lying: the answers of this long. A small datagram occupies 768 octets of a buffer. */
+#define BUFFER_SECONDS 0.1
+enum { DATAGRAM_OVERHEAD = 768 };
 
 static int allocate(struct datagram *d)
 {
@@ -45,6 +48,12 @@ static void wire_up(struct datagram *d)
 	memset(d->key_number, 0, DATAGRAM_KEYS * sizeof *d->key_number);
 }
 
+static int buffer_bytes(const struct probe_request *request)
+{
+	double bytes = request->rate * BUFFER_SECONDS * (double)(request->payload_bytes + DATAGRAM_OVERHEAD);
+	return bytes < BUFFER_LEAST ? BUFFER_LEAST : bytes > BUFFER_MOST ? BUFFER_MOST : (int)bytes;
+}
+
 static int prepare_socket(struct probe_target *target, struct tare_err *err)
 {
 	int on = 1, fd = target->fd;
@@ -57,8 +66,8 @@ static int prepare_socket(struct probe_target *target, struct tare_err *err)
 	if (target->request.busy_poll &&
 		net_busy_poll_on(fd, target->request.busy_poll, &target->busy_poll, err) < 0)
 		return -1;
-	net_path_watch(fd, v6);
-	net_buffers(fd, SOCKET_BUFFER_BYTES);
+	net_path_watch(fd, v6, true);
+	net_buffers(fd, buffer_bytes(&target->request));
 	if (want && net_stamps_on(fd, want, &target->stamps, err) < 0)
 		return -1;
 	if (connect(fd, (const struct sockaddr *)&target->request.address.storage, target->request.address.length) != 0)

@@ -102,6 +102,7 @@ struct probe_request {
 	const struct probe_http *http;
 	const struct stamp_key *key; /* borrowed; NULL: unauthenticated */
 	uint8_t reply_dscp;    /* that a STAMP reflector is asked to answer with */
+	double rate;           /* requests a second, for the size of buffers */
 	const struct net_busy_poll *busy_poll; /* NULL: not asked for */
 	const struct net_path *path; /* NULL: nothing asked of the way */
 	int64_t timeout_ns;

@@ -118,6 +118,7 @@ int session_open_target(struct session *session, size_t i, uint64_t salt, struct
 		.http = &config->http,
 		.key = probe->kind->key_bytes ? session->key : NULL,
 		.reply_dscp = config->reply_dscp,
+		.rate = 1e9 / (double)config->every_ns,
 		.busy_poll = config->receive == SESSION_RECEIVE_BUSY_POLL ? &session->config.busy_poll : NULL,
 		.path = net_path_asks(&session->config.path) ? &session->config.path : NULL,
 		.timeout_ns = config->timeout_ns,

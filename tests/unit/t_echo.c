@@ -123,6 +123,77 @@ static void plain(struct echo_config config, const char *host, const char *asked
 	echo_free(echo);
 }
 
+/* Takes answers until none has come for 2 s: how many were right, each once. */
+static size_t collect(int fd, const uint8_t *sent, const size_t *bytes, size_t count, bool *seen)
+{
+	static uint8_t reply[65536];
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	size_t right = 0;
+	while (right < count && poll(&ready, 1, 2000) == 1) {
+		ssize_t got = recv(fd, reply, sizeof reply, 0);
+		uint16_t number;
+		if (got < (ssize_t)sizeof number)
+			continue;
+		memcpy(&number, reply, sizeof number);
+		bool fits = number < count && !seen[number] && (size_t)got == bytes[number] &&
+			memcmp(reply + 2, sent + 2, (size_t)got - 2) == 0;
+		if (fits)
+			seen[number] = true;
+		right += fits;
+	}
+	return right;
+}
+
+/* Requests that lie there before the responder looks come in batches; half of them are of a source not allowed. */
+static void piled_up(struct echo_config config, const char *what)
+{
+	enum { COUNT = 100 }; /* their replies fit the smallest buffer there is */
+	static uint8_t request[2000];
+	static size_t bytes[COUNT];
+	static bool seen[COUNT];
+	uint16_t port = free_port();
+	char url[64];
+	const char *urls[1] = {url};
+	struct echo *echo = NULL;
+	struct tare_err err = {0};
+	snprintf(url, sizeof url, "udp://127.0.0.1:%u", port);
+	config.urls = urls;
+	config.url_count = 1;
+	config.allow = "127.0.0.1";
+	AUTO_FD fd = -1;
+	AUTO_FD other = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000002)};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int opened = echo_open(&config, &echo, &err);
+	fd = asker("127.0.0.1", port, 0);
+	if (!OK(opened == 0 && fd >= 0 && bind(other, (struct sockaddr *)&from, sizeof from) == 0, "%s: open", what)) {
+		echo_free(echo);
+		return;
+	}
+	for (size_t i = 0; i < sizeof request; i++)
+		request[i] = (uint8_t)(i * 7);
+	memset(seen, 0, sizeof seen);
+	size_t sent = 0;
+	for (uint16_t i = 0; i < COUNT; i++) {
+		bytes[i] = 2 + (size_t)i * 5;
+		memcpy(request, &i, sizeof i);
+		sent += send(fd, request, bytes[i], 0) == (ssize_t)bytes[i];
+		sendto(other, request, bytes[i], 0, (struct sockaddr *)&to, sizeof to);
+	}
+	IS_I64(sent, COUNT, "they lie there");
+	int started = echo_start(echo, &err);
+	OK(started == 0, "%s: start %.*s", what, FIRST_LINE(err));
+	IS_I64(collect(fd, request, bytes, COUNT, seen), COUNT, what);
+	uint8_t reply[16];
+	IS_I64(ask(fd, "alone", 5, reply, sizeof reply), 5, "one by itself is answered afterwards");
+	echo_stop(echo);
+	struct echo_counts counts = echo_counts(echo, 0);
+	IS_I64(counts.requests, 2 * COUNT + 1, "every request is counted");
+	IS_I64(counts.replies, COUNT + 1, "and every reply");
+	IS_I64(counts.refused, COUNT, "and what is not answered");
+	echo_free(echo);
+}
+
 static void stamp(struct echo_config config, const char *host, const char *asked, const char *what)
 {
 	uint16_t port = free_port();
@@ -441,6 +512,8 @@ int main(void)
 	plain(blocking, "udp://127.0.0.1", "127.0.0.1", "udp, blocking");
 	plain(spinning, "udp://127.0.0.1", "127.0.0.1", "udp, spinning on a CPU");
 	plain(blocking, "udp://0.0.0.0", "127.0.0.2", "udp on every address answers from the one asked");
+	piled_up(blocking, "udp that has piled up, blocking");
+	piled_up(spinning, "udp that has piled up, spinning");
 	stamp(blocking, "stamp://127.0.0.1", "127.0.0.1", "stamp, blocking");
 	stamp(spinning, "stamp://127.0.0.1", "127.0.0.1", "stamp, spinning on a CPU");
 	stamp(light, "stamp://0.0.0.0", "127.0.0.2", "stamp, light, on every address");
