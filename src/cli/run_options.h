@@ -48,8 +48,8 @@ extern const struct option_choice run_stamps_choices[], run_late_choices[], run_
 	{"spin", 0, OPTION_FLAG, NULL, NULL, "wait by looking, not by sleeping: --receive spin", RUN_AT(config, spin), 0, 0, NULL}, \
 	{"receive", 0, OPTION_CHOICE, "HOW", "block", "how the measuring thread waits", RUN_AT(config, receive), 0, 0, run_receive_choices}, \
 	{"idle-sockets", 0, OPTION_COUNT, "N", NULL, "--receive epoll: silent sockets beside the measuring one", RUN_AT(config, idle_sockets), 1, 1e6, NULL}, \
-	{"busy-poll", 0, OPTION_DURATION, "TIME", "50us", "--receive busy-poll: SO_BUSY_POLL, whole microseconds", RUN_AT(config, busy_poll_ns), 1000, 1e9, NULL}, \
-	{"busy-poll-budget", 0, OPTION_COUNT, "N", NULL, "--receive busy-poll: packets a poll", RUN_AT(config, busy_poll_budget), 1, 65535, NULL}, \
+	{"busy-poll", 0, OPTION_DURATION, "TIME", "50us", "busy polling: SO_BUSY_POLL, whole microseconds", RUN_AT(config, busy_poll_ns), 1000, 1e9, NULL}, \
+	{"busy-poll-budget", 0, OPTION_COUNT, "N", NULL, "busy polling: packets a poll", RUN_AT(config, busy_poll_budget), 1, 65535, NULL}, \
 	{"fifo", 0, OPTION_COUNT, "PRIO", NULL, "real-time priority of the measuring thread", RUN_AT(config, fifo), 1, 99, NULL}, \
 	{"stamps", 0, OPTION_CHOICE, "LEVEL", "kernel", "highest level of time stamps asked for", RUN_AT(config, stamps), 0, 0, run_stamps_choices}, \
 	{"on-late", 0, OPTION_CHOICE, "POLICY", "send", "what becomes of a slot that was missed", RUN_AT(config, on_late), 0, 0, run_late_choices}, \
