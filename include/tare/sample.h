@@ -49,7 +49,9 @@ enum tare_stage {
  * stamp) minus residence. The phases of http are told by who carries the request
  * out and exist only as given spans. `gap` is the time since the previous request left;
  * only sources without a schedule of their own have it. The spans behind it,
- * from DUE to DUE, follow from no stages: only imported logs state them.
+ * from DUE to DUE, follow from no stages: only imported logs state them. `forward` and
+ * `backward` lead from one clock to another: they exist only where clock_bound_ns is set,
+ * and forward + backward = rtt - residence.
  */
 #define TARE_SPANS(X)                                                                            \
 	X(RTT, "rtt", USER_TX, USER_RX, "send call to receive call")                             \
@@ -76,7 +78,9 @@ enum tare_stage {
 	X(ONE_WAY, "one_way", DUE, DUE, "one direction, as the source states it")                \
 	X(ONE_WAY_BACK, "one_way_back", DUE, DUE, "the way back, as the source states it")       \
 	X(WAKEUP, "wakeup", DUE, DUE, "from when a thread should run to when it did")            \
-	X(VALUE, "value", DUE, DUE, "a number whose meaning the source does not tell")
+	X(VALUE, "value", DUE, DUE, "a number whose meaning the source does not tell")            \
+	X(FORWARD, "forward", USER_TX, PEER_RX, "send call to the peer's kernel: needs a bound on the clocks' offset") \
+	X(BACKWARD, "backward", PEER_TX, USER_RX, "the peer's reply to our receive call: needs the same")
 
 enum tare_span {
 #define X(id, name, from, to, help) TARE_SPAN_##id,
@@ -125,6 +129,7 @@ struct tare_series {
 	size_t count;
 	const int64_t *at_ns[TARE_STAGE_COUNT];
 	const int64_t *given_ns[TARE_SPAN_COUNT];
+	int64_t clock_bound_ns; /* how far the peer's clock may be from ours, stated by the user; 0: not known, no one-way spans */
 	const int16_t *cpu[TARE_CPU_PLACES];
 	const uint8_t *fate;    /* enum tare_fate; never NULL */
 	const uint16_t *flags;  /* enum tare_flag; NULL means all zero */

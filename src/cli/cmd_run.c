@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/one_way.h"
 #include "cli/run_options.h"
 #include "cli/run_rounds.h"
 #include "cli/self_test.h"
@@ -195,9 +196,12 @@ static int run_run(struct cli *cli, void *untyped, int operand_count, char **ope
 	config.command_line = command_line = run_options_command_line(cli);
 	struct run_rounds rounds;
 	uint32_t spans = options->all_spans ? UINT32_MAX : stat_view_usual_spans();
+	if (options->run.clock_bound_ns)
+		spans |= one_way_spans();
 	const struct format *format = options->json ? &format_json : options->csv ? &format_csv : &format_text;
 	if (run_rounds_open(cli, &config, format, spans, &rounds, err) < 0)
 		return -1;
+	rounds.clock_bound_ns = options->run.clock_bound_ns;
 	int status = run_session(cli, &config, options, &rounds, err);
 	run_rounds_end(&rounds);
 	return status;

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/one_way.h"
 #include "cli/capture_options.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
@@ -25,6 +26,7 @@ struct stat_config {
 	bool all_spans, lenient, json, csv, ci, all, stalls, budget, shared, pager, plot;
 	int style;
 	struct table_asked table;
+	int64_t clock_bound_ns;
 	int over, group_by;
 	uint64_t warmup, round;
 	double stall_ratio;
@@ -55,6 +57,13 @@ static const struct option stat_options[] = {
 		.metavar = "NAME,...",
 		.help = "rows under rtt: late, response, tx, stack, residence, wake, ...",
 		.offset = OPTION_AT(struct stat_config, spans)},
+	{.name = "clock-bound",
+		.type = OPTION_DURATION,
+		.metavar = "TIME",
+		.help = "the peer's clock is no further from ours: forward and backward, right within that",
+		.offset = OPTION_AT(struct stat_config, clock_bound_ns),
+		.least = 1,
+		.most = 3600e9},
 	{.name = "all-spans",
 		.letter = 'a',
 		.type = OPTION_FLAG,
@@ -199,13 +208,13 @@ static int unknown_span(const char *name, struct tare_err *err)
 
 static int spans_of(const struct stat_config *config, uint32_t *ret_mask, struct tare_err *err)
 {
-	uint32_t mask = 1u << TARE_SPAN_RTT;
+	uint32_t mask = 1u << TARE_SPAN_RTT | (config->clock_bound_ns ? one_way_spans() : 0);
 	const char *at = config->spans;
 	char name[32];
 	if (config->all_spans)
 		mask = (1u << TARE_SPAN_COUNT) - 1;
 	else if (!config->spans)
-		mask = stat_view_usual_spans();
+		mask |= stat_view_usual_spans();
 	while (next_in_list(&at, name, sizeof(name))) {
 		enum tare_span span;
 		if (!tare_span_by_name(name, &span))
@@ -286,6 +295,8 @@ struct gathering {
 	struct budget_view *budget; /* NULL: not asked for, and so the next */
 	struct plots *plots;
 	bool many_files;
+	bool one_way, one_way_asked; /* the two spans are among those shown; by name */
+	int64_t clock_bound_ns;
 	int64_t warmup; /* -1: as recorded */
 	size_t added;
 };
@@ -318,7 +329,9 @@ static int add_source(struct gathering *gathering, struct source *source, const 
 		struct plotting_input plot = {
 			.file = path, .many_files = gathering->many_files, .record = record, .warmup = gathering->warmup};
 		bool first = record->target->position == 0;
-		if (stat_view_add(view, path, record, err))
+		/* what the user states now, else what the run was told */
+		int64_t bound_ns = gathering->clock_bound_ns ? gathering->clock_bound_ns : record->series.clock_bound_ns;
+		if (one_way_add(view, path, record, gathering->one_way ? bound_ns : 0, gathering->one_way_asked, err))
 			return -1;
 		if (source_causes(source, record, &plot.causes, &plot.cause_count, err))
 			return -1;
@@ -387,6 +400,9 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 		(config->budget && budget_open(cli, &rules, &gathering.budget, err)) ||
 		(config->plot && plots_open(&gathering.plots, err)))
 		return -1;
+	gathering.clock_bound_ns = config->clock_bound_ns;
+	gathering.one_way = spans & one_way_spans();
+	gathering.one_way_asked = gathering.one_way && !config->all_spans;
 	if (option_given(cli->options, "warmup"))
 		gathering.warmup = rules.warmup;
 	if (config->stalls)

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/one_way.h"
 #include "tare/rate.h"
 
 struct kept_round {
@@ -112,7 +113,7 @@ static int take_round(void *context, const struct tare_record *records, size_t c
 		sent += fates.sent;
 		answered += fates.count[TARE_ANSWERED] + fates.count[TARE_OVERDUE];
 		judge_rate(rounds, &record);
-		if (stat_view_add(rounds->view, NULL, &record, err) < 0)
+		if (one_way_add(rounds->view, NULL, &record, rounds->clock_bound_ns, rounds->clock_bound_ns > 0, err) < 0)
 			return -1;
 	}
 	judge_sweep(rounds, records, count);

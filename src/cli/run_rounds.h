@@ -14,6 +14,7 @@ struct run_rounds {
 	struct stat_view *view;
 	struct kept_round *kept;    /* rounds and labels outlive the session's own, for the view */
 	bool progress_shown;
+	int64_t clock_bound_ns;     /* 0: not stated */
 	uint64_t samples;
 	uint64_t answered[64];      /* by target */
 	double asked, held;         /* of the worst round; held 0: none judged */

@@ -16,6 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/one_way.h"
 #include "import/import.h"
 #include "session/session.h"
 #include "tare/recording.h"
@@ -25,6 +26,7 @@ struct source {
 	const struct source_rules *rules;
 	struct tare_recording *recording; /* one of the two is set */
 	struct import *import;
+	struct tare_record bounded;  /* the last record, with the bound on the clocks' offset that its run was told */
 	bool *run_seen;     /* by place among the recording's runs */
 	int64_t writer;     /* process that is writing the recording now; 0: none */
 	char salvaged[512]; /* what was brought in from the spool of a run that died, or why not */
@@ -128,6 +130,20 @@ static bool is_wanted(const struct source_rules *rules, const struct tare_round 
 	return !rules->label || strcmp(rules->label, round->label ? round->label : "") == 0;
 }
 
+/* Every command sees the same spans, so the bound goes on here. */
+static const struct tare_record *with_bound(struct source *source, const struct tare_record *record)
+{
+	const struct tare_setting *settings = NULL;
+	size_t count = 0;
+	struct tare_err ignored;
+	if (!source->recording ||
+		tare_recording_settings(source->recording, record->run->id, &settings, &count, &ignored) < 0)
+		return record;
+	source->bounded = *record;
+	source->bounded.series.clock_bound_ns = one_way_bound_of(settings, count);
+	return &source->bounded;
+}
+
 int source_next(struct source *source, const struct tare_record **ret_record, struct tare_err *err)
 {
 	const struct tare_record *record;
@@ -140,7 +156,7 @@ int source_next(struct source *source, const struct tare_record **ret_record, st
 		if (is_wanted(source->rules, record->round))
 			break;
 	}
-	*ret_record = record;
+	*ret_record = with_bound(source, record);
 	return 1;
 }
 

@@ -33,7 +33,10 @@ int source_open(const char *path, const struct source_rules *rules, struct sourc
 void source_free(struct source *source); /* NULL is fine */
 /* A regular file, which may be opened a second time. */
 bool source_is_rereadable(const char *path);
-/* Next record that the rules take: 1, 0 at the end, -1. Runs, targets, rounds and strings live until source_free. */
+/*
+ * Next record that the rules take: 1, 0 at the end, -1. Runs, targets, rounds and strings live until source_free, the
+ * record itself until the next call. Its series has the bound on the clocks' offset that its run was told.
+ */
 int source_next(struct source *source, const struct tare_record **ret_record, struct tare_err *err) TARE_MUST_USE;
 /* The recording or the log behind it; NULL where it is the other. */
 struct tare_recording *source_recording(const struct source *source);

@@ -69,9 +69,14 @@ static bool is_only_given(enum tare_span span)
 	return spans[span].from == spans[span].to && span != TARE_SPAN_GAP;
 }
 
+static bool crosses_clocks(enum tare_span span)
+{
+	return span == TARE_SPAN_FORWARD || span == TARE_SPAN_BACKWARD;
+}
+
 static bool is_plain(enum tare_span span)
 {
-	return span != TARE_SPAN_PATH && span != TARE_SPAN_GAP && !is_only_given(span);
+	return span != TARE_SPAN_PATH && span != TARE_SPAN_GAP && !is_only_given(span) && !crosses_clocks(span);
 }
 
 static int64_t gap_of(const struct tare_series *series, size_t i)
@@ -166,7 +171,7 @@ int64_t tare_span_of(const struct tare_series *series, enum tare_span span, size
 		return path_of(series, i);
 	if (span == TARE_SPAN_GAP)
 		return gap_of(series, i);
-	if (is_only_given(span))
+	if (is_only_given(span) || (crosses_clocks(span) && series->clock_bound_ns <= 0))
 		return TARE_NO_TIME;
 	return between(series, spans[span].from, spans[span].to, i);
 }

@@ -24,6 +24,8 @@ static const struct {
 	{TARE_SPAN_WIRE, "  wire"},
 	{TARE_SPAN_RX_NIC, "  rx_nic"},
 	{TARE_SPAN_PATH, "  path"},
+	{TARE_SPAN_FORWARD, "  forward"},
+	{TARE_SPAN_BACKWARD, "  backward"},
 	{TARE_SPAN_HOST, "  host"},
 	{TARE_SPAN_RESIDENCE, "  residence"},
 	{TARE_SPAN_PEER_WAKE, "   peer_wake"},

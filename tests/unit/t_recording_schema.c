@@ -90,7 +90,7 @@ static void test_columns(void)
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 		IS_STR(sample_columns[column_of_stage((enum tare_stage)stage)].name,
 			tare_stage_name((enum tare_stage)stage), "a stage's column has its name");
-	OK(column_of_given(TARE_SPAN_VALUE) == SAMPLE_COLUMNS - 1, "the last span is the last column");
+	OK(column_of_given(TARE_SPAN_BACKWARD) == SAMPLE_COLUMNS - 1, "the last span is the last column");
 }
 
 /* Known answers: the hash is part of the format. */

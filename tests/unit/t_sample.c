@@ -144,6 +144,21 @@ static void check_laws(void)
 		want.count[fate[i]]++;
 		want.sent += fate[i] != TARE_NOT_SENT;
 	}
+	size_t crossed = 0, summed = 0, unequal = 0;
+	for (size_t i = 0; i < COUNT; i++)
+		crossed += tare_span_of(&series, TARE_SPAN_FORWARD, i) != TARE_NO_TIME ||
+			   tare_span_of(&series, TARE_SPAN_BACKWARD, i) != TARE_NO_TIME;
+	OK(crossed == 0 && !tare_span_exists(&series, TARE_SPAN_FORWARD), "no one-way spans without a bound on the clocks");
+	series.clock_bound_ns = 500;
+	for (size_t i = 0; i < COUNT; i++) {
+		int64_t there = tare_span_of(&series, TARE_SPAN_FORWARD, i), back = tare_span_of(&series, TARE_SPAN_BACKWARD, i);
+		int64_t whole = tare_span_of(&series, TARE_SPAN_RTT, i), inside = tare_span_of(&series, TARE_SPAN_RESIDENCE, i);
+		if (there == TARE_NO_TIME || back == TARE_NO_TIME || whole == TARE_NO_TIME || inside == TARE_NO_TIME)
+			continue;
+		summed++;
+		unequal += there + back != whole - inside;
+	}
+	OK(summed > 300 && unequal == 0, "forward + backward = rtt - residence in all of %zu", summed);
 	int wrong = 0, parted = 0;
 	for (size_t i = 0; i < COUNT; i++) {
 		int64_t parts[4];
