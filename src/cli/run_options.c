@@ -150,6 +150,7 @@ struct session_config run_options_session(const struct run_options *config, char
 			.ca_path = config->ca,
 			.status = (unsigned)config->expect_status},
 		.key_file = config->key_file,
+		.peer_facts = config->peer_facts,
 		.reply_dscp = (uint8_t)config->reply_dscp,
 		.stamps = (enum probe_stamps)config->stamps,
 		.on_late = (enum probe_late)config->on_late,

@@ -18,7 +18,7 @@ struct run_options {
 	const char *schedule, *output, *inject, *send, *expect, *expect_regex, *ca;
 	uint64_t expect_bytes, expect_status;
 	bool fresh, insecure;
-	const char *key_file;
+	const char *key_file, *peer_facts;
 	int64_t clock_bound_ns;
 	uint64_t reply_dscp;
 };
@@ -46,6 +46,7 @@ extern const struct option_choice run_stamps_choices[], run_late_choices[], run_
 	{"key-file", 0, OPTION_TEXT, "FILE", NULL, "stamp: authenticated, with this key; the file must be ours, mode 0600", RUN_AT(config, key_file), 0, 0, NULL}, \
 	{"reply-dscp", 0, OPTION_COUNT, "N", NULL, "stamp: DSCP the reflector shall answer with, 1 to 63", RUN_AT(config, reply_dscp), 1, 63, NULL}, \
 	{"clock-bound", 0, OPTION_DURATION, "TIME", NULL, "stamp: the peer's clock is no further from ours: forward and backward, right within that", RUN_AT(config, clock_bound_ns), 1, 3600e9, NULL}, \
+	{"peer-facts", 0, OPTION_TEXT, "FILE", NULL, "settings of the peer's host, as tare inspect -o writes them, kept with the recording", RUN_AT(config, peer_facts), 0, 0, NULL}, \
 	{"cpu", 0, OPTION_CPUS, "CPU", NULL, "where the measuring thread runs", RUN_AT(config, cpus), 0, 0, NULL}, \
 	{"spin", 0, OPTION_FLAG, NULL, NULL, "wait by looking, not by sleeping: --receive spin", RUN_AT(config, spin), 0, 0, NULL}, \
 	{"receive", 0, OPTION_CHOICE, "HOW", "block", "how the measuring thread waits", RUN_AT(config, receive), 0, 0, run_receive_choices}, \

@@ -10,6 +10,7 @@
 
 #include "host/host.h"
 #include "host/record.h"
+#include "host/store.h"
 #include "session/private.h"
 
 /* Rows of one round: a few in general, all of them if everything changed. */
@@ -27,6 +28,43 @@ static struct host_snapshot *take_snapshot(const struct session *session)
 	if (session->config.cpu >= 0)
 		host_cpus_add(&question.hot, session->config.cpu);
 	return host_read(&question, &snapshot, &err) < 0 ? NULL : snapshot;
+}
+
+int session_around_peer(struct session *session, struct tare_err *err)
+{
+	const struct session_config *config = &session->config;
+	if (!config->peer_facts)
+		return 0;
+	if (!config->output || config->no_facts)
+		return tare_fail(err, TARE_E_USAGE, "--peer-facts are kept with the recording: it needs %s",
+			config->no_facts ? "--facts" : "-o FILE");
+	return host_snapshot_load(config->peer_facts, &session->around.peer, err) < 0
+		? tare_err_prefix(err, "--peer-facts")
+		: 0;
+}
+
+/* All of them at once, with whose they are and when they were read: they are as old as their file. */
+static int write_peer(struct session *session, struct tare_err *err)
+{
+	const struct host_snapshot *peer = session->around.peer;
+	const char *side = session->addresses[0].host;
+	struct arena *arena = NULL;
+	const struct tare_fact *rows = NULL;
+	char taken[32];
+	if (!peer)
+		return 0;
+	if (arena_open(ROWS_BYTES, 0, &arena, err) < 0)
+		return -1;
+	snprintf(taken, sizeof taken, "%lld", (long long)peer->header.real_ns);
+	const struct tare_fact whose[] = {{side, "start", "snapshot.taken_ns", taken},
+		{side, "start", "snapshot.host", peer->header.host ? peer->header.host : ""}};
+	size_t count = host_record_all(peer, arena, side, "start", &rows);
+	int status = rows ? tare_writer_facts(session->writer, session->run.id, 0, rows, count, err)
+			  : tare_fail(err, TARE_E_SYSTEM, "--peer-facts: more than fits");
+	if (status == 0)
+		status = tare_writer_facts(session->writer, session->run.id, 0, whose, 2, err);
+	arena_free(arena);
+	return status;
 }
 
 static int write_rows(struct session *session, const struct host_snapshot *before, const struct host_snapshot *is,
@@ -48,7 +86,7 @@ int session_around_begin(struct session *session, struct tare_err *err)
 	struct session_around *around = &session->around;
 	if (!session->writer || session->config.no_facts)
 		return 0;
-	if (host_watch_open(&around->watch, err) < 0)
+	if (write_peer(session, err) < 0 || host_watch_open(&around->watch, err) < 0)
 		return -1;
 	around->fd_count = host_watch_fds(around->watch, around->fd, 2);
 	around->first = take_snapshot(session);
@@ -67,6 +105,7 @@ int session_around_end(struct session *session, struct tare_err *err)
 void session_around_free(struct session *session)
 {
 	host_watch_close(session->around.watch);
+	host_snapshot_free(session->around.peer);
 	host_snapshot_free(session->around.first);
 	host_snapshot_free(session->around.start);
 	session->around = (struct session_around){.watch = NULL};

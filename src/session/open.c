@@ -254,6 +254,7 @@ static int open_recording(struct session *session, struct tare_err *err)
 static int open_all(struct session *session, struct tare_err *err)
 {
 	if (arena_open(65536, 0, &session->names, err) < 0 || exchange_read(session, err) < 0 || read_faults(session, err) < 0 || read_key(session, err) < 0 ||
+		session_around_peer(session, err) < 0 ||
 		open_signals(session, err) < 0)
 		return -1;
 	if (session->config.receive == SESSION_RECEIVE_EPOLL &&

@@ -68,6 +68,7 @@ int writer_stop(struct writer_thread *thread, struct tare_err *err);
 enum { SESSION_EVENTS_MAX = 256 };
 struct session_around {
 	struct host_watch *watch;
+	struct host_snapshot *peer;          /* of the first target's host, brought by hand; NULL: none */
 	struct host_snapshot *first, *start; /* of the run, of the round; NULL: could not be read */
 	struct host_event event[SESSION_EVENTS_MAX];
 	size_t events, fd_count;
@@ -169,6 +170,8 @@ void path_tell(struct session *session, struct writer_job *job, size_t i);
 /* An event of the first round about a way of waiting that is not the usual one. */
 void receiving_tell(struct session *session, struct writer_job *job);
 
+/* Reads what the user brought of the peer's host, before anything is opened. */
+int session_around_peer(struct session *session, struct tare_err *err) TARE_MUST_USE;
 /* Opens the watch and writes the facts of the run's start; nothing without a recording. */
 int session_around_begin(struct session *session, struct tare_err *err) TARE_MUST_USE;
 /* Before a round: its first snapshot. During it: notices that have come in. After it: the second, into the sealed round. */

@@ -77,6 +77,7 @@ struct session_config {
 	const char *label;
 	const char *output;        /* NULL: nothing is kept */
 	bool append;
+	const char *peer_facts;    /* a snapshot of the first target's host, as tare inspect -o writes them; NULL: none */
 	bool no_facts;             /* leaves out the host's facts and events around the rounds */
 	const char *tool, *command_line;
 	const struct tare_setting *settings;

@@ -62,4 +62,24 @@ for family in $families; do
 		ok "$(told "right$family.tare" | grep -q 'the reflector is tare, authenticated'; echo $?)" "authenticated, it is told"
 	fi
 done
+
+# A reflector that counts tells with each reply when the one before left, and answers with the DSCP asked for.
+background counting in_b "$TARE" echo "stamp://$B4:8621" --stateful
+wait_udp in_b 8621
+in_b "$TARE" inspect -o peer.jsonl >/dev/null 2>&1
+measure followed "stamp://$B4:8621" --reply-dscp 46 --clock-bound 1s --peer-facts peer.jsonl --timeout 20s
+is "$? $(fates followed.tare)" "0 answered 50 " "a reflector that counts: every request answered"
+if command -v sqlite3 >/dev/null 2>&1; then
+	ok "$(told followed.tare | grep -q 'replies here with DSCP 46 and ECN 0'; echo $?)" "replies come with the DSCP asked for" "$(told followed.tare)"
+	ok "$(told followed.tare | grep -q 'it told afterwards when they really left, used for [1-9]'; echo $?)" "and with the send time of the one before"
+	is "$(sqlite3 followed.tare "SELECT count(*) FROM fact WHERE side = '$B4' AND key = 'snapshot.taken_ns'")" 1 "the peer's facts are kept"
+fi
+# Both hosts have one clock here: the directions and the residence make up the round trip, and neither is negative by more than our reading of it is wrong.
+"$TARE" stat --span forward,backward --csv followed.tare >followed.csv 2>followed.note
+is "$(cut -d, -f1-20 followed.csv | grep -c -e ',forward,' -e ',backward,')" 2 "forward and backward, with the bound of the run"
+ok "$("$TARE" export --csv followed.tare | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{ n++; if ($at["forward_ns"] < -1000 || $at["backward_ns"] < -1000) bad++
+	  if ($at["forward_ns"] + $at["backward_ns"] != $at["rtt_ns"] - $at["residence_ns"]) bad++ }
+	END { exit n == 50 && !bad ? 0 : 1 }'; echo $?)" "together with the residence they are the round trip"
+stop counting
 tap_done
