@@ -39,8 +39,10 @@ void follow_drain(struct follow *follow, int fd)
 	struct net_notice notice;
 	uint8_t payload[64];
 	for (int i = 0; i < FOLLOW_ROOM && net_next_notice(fd, payload, sizeof payload, &notice) == 1; i++)
-		if (notice.is_stamp)
+		if (notice.is_stamp) {
+			follow->awaited -= follow->awaited > 0;
 			enter(follow, &notice);
+		}
 }
 
 void follow_sent(struct follow *follow, int fd, bool left, struct flow *flow, uint32_t sequence)
@@ -52,12 +54,13 @@ void follow_sent(struct follow *follow, int fd, bool left, struct flow *flow, ui
 		follow_drain(follow, fd);
 		memset(follow->sent, 0, sizeof follow->sent);
 		follow->on = net_stamps_restart(fd, stamps_of(follow)) == 0;
-		follow->next = 0;
+		follow->next = follow->awaited = 0;
 		return;
 	}
 	struct follow_sent *sent = &follow->sent[follow->next++ % FOLLOW_ROOM];
 	*sent = (struct follow_sent){.flow = flow, .sequence = sequence};
 	if (flow)
 		sent->key = flow->key;
+	follow->awaited++;
 	follow_drain(follow, fd);
 }

@@ -23,6 +23,7 @@ struct follow {
 	bool on, refused; /* the kernel stamps; or cannot */
 	bool kernel_rx;   /* receive stamps are on as well, and stay */
 	uint32_t next;    /* the kernel's number of the next send */
+	uint32_t awaited; /* stamps that have not come: without any, a spinning thread need not ask for them */
 	struct follow_sent sent[FOLLOW_ROOM];
 };
 

@@ -250,7 +250,7 @@ static int serve_full(struct server *server, struct listener *listener, int rece
 	if (got < 0) {
 		int why = errno;
 		/* a late send time makes poll call us without a request */
-		if (listener->follow && listener->follow->on)
+		if (listener->follow && listener->follow->awaited)
 			follow_drain(listener->follow, listener->fd);
 		return nothing(why);
 	}
