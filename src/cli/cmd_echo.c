@@ -101,17 +101,27 @@ static void print_places(struct cli *cli, const struct echo *echo)
 {
 	for (size_t i = 0; i < echo_listeners(echo); i++) {
 		struct echo_place place = echo_place(echo, i);
-		char cpu[32] = "any CPU";
+		char cpu[32] = "any CPU", how[160];
 		if (place.cpu >= 0)
 			snprintf(cpu, sizeof cpu, "CPU %d", place.cpu);
 		fprintf(cli->note, "listening on %s, %s, %s%s%s%s\n", place.listener, cpu,
 			place.spinning ? "spinning" : "blocking", place.authenticated ? ", authenticated" : "",
 			place.without_kernel_stamps ? ", without the kernel's receive stamps" : "",
 			place.unwatched ? ", explaining late replies" : "");
+		if (echo_how(echo, i, how, sizeof how))
+			fprintf(cli->note, "note: %s: %s\n", place.listener, how);
 		if (place.unwatched && place.unwatched[0])
 			fprintf(cli->note, "note: %s\n", place.unwatched);
 	}
 	fflush(cli->note);
+}
+
+static void print_losses(struct cli *cli, const struct echo *echo)
+{
+	char losses[1800];
+	for (size_t i = 0; i < echo_listeners(echo); i++)
+		if (echo_losses(echo, i, losses, sizeof losses))
+			cli_warn(cli, "%s: lost or damaged: %s", echo_place(echo, i).listener, losses);
 }
 
 /*
@@ -184,6 +194,7 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 	while (sigwait(&signals, &signal_number) != 0)
 		continue;
 	echo_stop(echo);
+	print_losses(cli, echo);
 	if (print_counts(cli, echo, options->json, err) < 0)
 		return -1;
 	return signal_number == SIGINT ? INTERRUPTED : 0;
@@ -196,6 +207,7 @@ const struct command command_echo = {
 	.examples = "  tare echo udp://127.0.0.1:7000 stamp://127.0.0.1:8620 --cpu 1 --spin\n"
 		    "  tare echo stamp://10.0.0.2 stamp://[fd00::2] --cpu 2,3 --spin --fifo 50 --allow "
 		    "10.0.0.0/8,fd00::/8\n"
+		    "  tare echo 'xdp://10.0.0.2:7000?dev=eth0' --cpu 2 --spin    # past the kernel's stack\n"
 		    "  tare echo udp://:7000        # 127.0.0.1; udp://0.0.0.0:7000 is every address\n",
 	.options = echo_options,
 	.columns = columns_of_echo,

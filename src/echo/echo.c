@@ -13,11 +13,13 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/caps.h"
 #include "clock/cpu.h"
+#include "echo/bypass.h"
 #include "echo/serve.h"
 
 enum {
@@ -31,8 +33,9 @@ struct worker {
 	struct server server;
 	struct account account;
 	struct listener **listeners;
-	struct pollfd *polled;
+	struct pollfd *polled; /* one a listener, and the end of it all */
 	size_t listener_count;
+	bool single;           /* one listener, whose receive call can be woken */
 	pthread_t thread;
 	bool running;
 	sem_t ready; /* up when `status` holds how the start went */
@@ -48,7 +51,7 @@ struct echo {
 	struct listener *listeners;
 	struct worker *workers;
 	size_t listener_count, worker_count;
-	int keeper_fd;
+	int keeper_fd, end_fd; /* end_fd: readable when all is to end */
 	bool spin, why, why_softirq;
 	int fifo_priority;
 	atomic_bool stopping;
@@ -87,7 +90,7 @@ static void serve_single(struct worker *worker)
 static void serve_polling(struct worker *worker)
 {
 	while (going_on(worker)) {
-		if (poll(worker->polled, worker->listener_count, -1) < 0 && errno != EINTR)
+		if (poll(worker->polled, worker->listener_count + 1, -1) < 0 && errno != EINTR)
 			poll(NULL, 0, 1);
 		for (size_t i = 0; i < worker->listener_count; i++) {
 			int served = worker->polled[i].revents ? 1 : 0;
@@ -125,7 +128,7 @@ static void *work(void *argument)
 		return NULL;
 	if (worker->echo->spin)
 		serve_spinning(worker);
-	else if (worker->listener_count == 1)
+	else if (worker->single)
 		serve_single(worker);
 	else
 		serve_polling(worker);
@@ -177,7 +180,7 @@ static int take_worker(struct echo *echo, const struct echo_config *config, stru
 	worker->server.batch = ARENA_ARRAY(echo->arena, struct batch, 1);
 	uint8_t *packets = ARENA_ARRAY(echo->arena, uint8_t, (size_t)SERVE_BATCH * SERVE_STRIDE);
 	worker->listeners = ARENA_ARRAY(echo->arena, struct listener *, config->url_count);
-	worker->polled = ARENA_ARRAY(echo->arena, struct pollfd, config->url_count);
+	worker->polled = ARENA_ARRAY(echo->arena, struct pollfd, config->url_count + 1);
 	if (config->limit_interval_ns > 0)
 		worker->server.limit = ARENA_ARRAY(echo->arena, struct source_limit, 1);
 	if (!worker->server.packet || !worker->server.batch || !packets || !worker->listeners || !worker->polled ||
@@ -214,7 +217,11 @@ static int deal(struct echo *echo, const struct echo_config *config, struct tare
 			return -1;
 		worker->polled[worker->listener_count] = (struct pollfd){.fd = echo->listeners[i].fd, .events = POLLIN};
 		worker->listeners[worker->listener_count++] = &echo->listeners[i];
+		worker->single = worker->listener_count == 1 && echo->listeners[i].kind != LISTENER_XDP;
 	}
+	for (size_t i = 0; i < echo->worker_count; i++)
+		echo->workers[i].polled[echo->workers[i].listener_count] =
+			(struct pollfd){.fd = echo->end_fd, .events = POLLIN};
 	return 0;
 }
 
@@ -227,7 +234,7 @@ static size_t workers_for(const struct echo_config *config)
 static int fill(struct echo *echo, const struct echo_config *config, struct tare_err *err)
 {
 	size_t workers = workers_for(config), listeners = config->url_count;
-	size_t per_worker = sizeof(struct worker) + SERVE_ROOM + sizeof(struct source_limit) +
+	size_t per_worker = sizeof(struct worker) + sizeof(struct pollfd) + SERVE_ROOM + sizeof(struct source_limit) +
 			    sizeof(struct batch) + (size_t)SERVE_BATCH * SERVE_STRIDE +
 			    listeners * (sizeof(struct listener *) + sizeof(struct pollfd));
 	if (config->inject)
@@ -275,11 +282,12 @@ int echo_open(const struct echo_config *config, struct echo **ret_echo, struct t
 	if (!echo)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	echo->keeper_fd = -1;
+	echo->end_fd = eventfd(0, EFD_CLOEXEC);
 	echo->spin = config->spin;
 	echo->why = config->why || config->why_softirq;
 	echo->why_softirq = config->why_softirq;
 	echo->fifo_priority = config->fifo_priority;
-	if (fill(echo, config, err) < 0) {
+	if (echo->end_fd < 0 ? tare_fail_errno(err, errno, "cannot wait for the end") < 0 : fill(echo, config, err) < 0) {
 		echo_free(echo);
 		return -1;
 	}
@@ -317,6 +325,8 @@ int echo_start(struct echo *echo, struct tare_err *err)
 void echo_stop(struct echo *echo)
 {
 	atomic_store(&echo->stopping, true);
+	if (echo->end_fd >= 0)
+		eventfd_write(echo->end_fd, 1);
 	for (size_t i = 0; i < echo->listener_count; i++)
 		if (echo->listeners[i].fd >= 0)
 			listener_wake(&echo->listeners[i]);
@@ -339,6 +349,8 @@ void echo_free(struct echo *echo)
 		listener_close(&echo->listeners[i]);
 	if (echo->keeper_fd >= 0)
 		close(echo->keeper_fd);
+	if (echo->end_fd >= 0)
+		close(echo->end_fd);
 	arena_free(echo->arena);
 	stamp_key_free(echo->key);
 	free(echo);
@@ -380,4 +392,17 @@ struct echo_counts echo_counts(const struct echo *echo, size_t listener)
 		.foreign = count_read(&from->foreign),
 		.overrun = listener_overrun(from),
 	};
+}
+
+bool echo_how(const struct echo *echo, size_t listener, char *buffer, size_t room)
+{
+	if (echo->listeners[listener].kind != LISTENER_XDP)
+		return false;
+	bypass_describe(&echo->listeners[listener], buffer, room);
+	return true;
+}
+
+bool echo_losses(const struct echo *echo, size_t listener, char *buffer, size_t room)
+{
+	return echo->listeners[listener].kind == LISTENER_XDP && bypass_losses(&echo->listeners[listener], buffer, room);
 }

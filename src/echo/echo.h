@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The responder: plain echo (udp://, tcp://) and STAMP reflector (stamp://) on any number
+ * The responder: plain echo (udp://, tcp://, xdp://) and STAMP reflector (stamp://) on any number
  * of listeners, one thread per CPU. It never answers with more octets than it
  * was sent (44 at least for STAMP peers that are allowed it), and not at all to
  * source ports behind which another reflector would answer back.
@@ -49,14 +49,14 @@ struct echo_counts {
 	uint64_t requests;    /* datagrams received; tcp: reads that brought bytes */
 	uint64_t replies;     /* of these, answered */
 	uint64_t too_short;   /* stamp: under 44 octets, or under 14 with light */
-	uint64_t refused;     /* source not allowed, or its port one that reflects */
+	uint64_t refused;     /* source not allowed, or its port one that reflects; xdp: damaged too, or to another MAC */
 	uint64_t limited;     /* source above its rate */
 	uint64_t send_errors; /* the kernel did not take the reply */
 	uint64_t unauthenticated; /* stamp with a key: dropped, no authenticated request */
 	uint64_t wrong_hmac;  /* dropped, the HMAC is not of our key */
 	uint64_t wrong_tlvs;  /* answered without their TLVs, whose HMAC is not */
 	uint64_t foreign;     /* stamp: answered without our TLV: the sender is no tare */
-	uint64_t overrun;     /* lost before we saw them: the socket's buffer was full */
+	uint64_t overrun;     /* lost before we saw them: the socket's buffer, or ring, was full */
 };
 extern const struct column echo_columns[]; /* ends with name == NULL */
 
@@ -82,6 +82,10 @@ struct echo_place echo_place(const struct echo *echo, size_t listener);
 int echo_start(struct echo *echo, struct tare_err *err) TARE_MUST_USE;
 /* Ends the threads and waits for them. The counts remain. */
 void echo_stop(struct echo *echo);
+/* xdp://: how it listens. False with other kinds. */
+bool echo_how(const struct echo *echo, size_t listener, char *buffer, size_t room);
+/* xdp://, after echo_stop: the counters of ring and interface that tell of losses, as a list. False: there are none. */
+bool echo_losses(const struct echo *echo, size_t listener, char *buffer, size_t room);
 /* May be called while threads run. */
 struct echo_counts echo_counts(const struct echo *echo, size_t listener);
 void echo_free(struct echo *echo); /* NULL is fine; stops first */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "echo/bypass.h"
 #include "echo/stream.h"
 
 /* A backlog of 20 000 small datagrams: 60 ms of 300 000 a second. */
@@ -21,11 +22,11 @@ enum { BUFFER_BYTES = 16 << 20 };
 
 static int read_url(struct listener *listener, const char *text, struct net_url *ret_url, struct tare_err *err)
 {
-	static const char *const schemes[] = {"udp", "stamp", "tcp", NULL};
+	static const char *const schemes[] = {"udp", "stamp", "tcp", "xdp", NULL};
 	struct net_url url;
 	if (net_url_parse(text, &url, err) < 0)
 		return -1;
-	if (url.path[0])
+	if (url.path[0] && strcmp(url.scheme, "xdp") != 0)
 		return tare_fail(err, TARE_E_USAGE, "'%.200s' has something behind host and port: '%.100s'", text, url.path);
 	if (strcmp(url.scheme, "stamp") == 0) {
 		listener->kind = LISTENER_STAMP;
@@ -35,13 +36,17 @@ static int read_url(struct listener *listener, const char *text, struct net_url 
 		listener->kind = LISTENER_UDP;
 	} else if (strcmp(url.scheme, "tcp") == 0) {
 		listener->kind = LISTENER_TCP;
+	} else if (strcmp(url.scheme, "xdp") == 0) {
+		listener->kind = LISTENER_XDP;
 	} else {
 		const char *near = nearest_word(url.scheme, schemes);
-		return tare_fail(err, TARE_E_USAGE, "cannot answer %s://: the kinds are udp://, stamp:// and tcp://%s%s%s",
+		return tare_fail(err, TARE_E_USAGE, "cannot answer %s://: the kinds are udp://, stamp://, tcp:// and xdp://%s%s%s",
 			url.scheme, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	}
 	if (url.port < 0)
 		return tare_fail(err, TARE_E_USAGE, "'%.200s' needs a port, as udp://127.0.0.1:7000", text);
+	if (!url.host[0] && listener->kind == LISTENER_XDP)
+		return tare_fail(err, TARE_E_USAGE, "'%.200s' needs an address of its interface, as xdp://10.0.0.2:7000", text);
 	if (!url.host[0])
 		snprintf(url.host, sizeof url.host, "127.0.0.1");
 	*ret_url = url;
@@ -118,6 +123,8 @@ int listener_open(struct listener *listener, const char *text, struct tare_err *
 	if (is_multicast(&listener->address))
 		return tare_fail(err, TARE_E_USAGE, "cannot listen on %s: every member of the group would answer",
 			listener->url);
+	if (listener->kind == LISTENER_XDP)
+		return bypass_open(listener, &url, err);
 	bool stream = listener->kind == LISTENER_TCP;
 	listener->fd = socket(listener->address.storage.ss_family, (stream ? SOCK_STREAM | SOCK_NONBLOCK : SOCK_DGRAM) | SOCK_CLOEXEC, 0);
 	if (listener->fd < 0)
@@ -139,6 +146,7 @@ int listener_open(struct listener *listener, const char *text, struct tare_err *
 void listener_close(struct listener *listener)
 {
 	stream_close(listener);
+	bypass_close(listener);
 	if (listener->fd >= 0)
 		close(listener->fd);
 	listener->fd = -1;
@@ -150,6 +158,8 @@ void listener_wake(const struct listener *listener)
 		stream_wake(listener);
 		return;
 	}
+	if (listener->kind == LISTENER_XDP) /* knows no end; whoever waits for it waits for the echo's own end as well */
+		return;
 	/* says ENOTCONN, as the socket has no peer, but marks it as ended for receivers all the same */
 	shutdown(listener->fd, SHUT_RD);
 }
@@ -159,6 +169,8 @@ uint64_t listener_overrun(const struct listener *listener)
 	uint32_t words[SK_MEMINFO_VARS] = {0};
 	if (listener->kind == LISTENER_TCP)
 		return 0;
+	if (listener->kind == LISTENER_XDP)
+		return bypass_overrun(listener);
 	socklen_t length = sizeof words;
 	if (getsockopt(listener->fd, SOL_SOCKET, SO_MEMINFO, words, &length) < 0 || length < sizeof words)
 		return 0;

@@ -8,7 +8,7 @@
 #include "echo/follow.h"
 #include "net/net.h"
 
-enum listener_kind { LISTENER_UDP, LISTENER_STAMP, LISTENER_TCP };
+enum listener_kind { LISTENER_UDP, LISTENER_STAMP, LISTENER_TCP, LISTENER_XDP };
 
 /* Written by the one thread that serves the listener, read by anyone: no lock, no locked instruction. */
 typedef _Atomic uint64_t listener_count;
@@ -37,6 +37,7 @@ struct listener {
 	bool batching;          /* datagrams come faster than one by one */
 	unsigned run;           /* not batching: receive calls in a row that found one; batching: that found one at most */
 	struct stream *stream;  /* of tcp://, stream.h */
+	struct bypass *bypass;  /* of xdp://, bypass.h */
 	/* counts on a cache line of their own */
 	_Alignas(64) listener_count requests, replies, too_short, refused, limited, send_errors, foreign;
 	listener_count unauthenticated, wrong_hmac, wrong_tlvs;

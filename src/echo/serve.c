@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "clock/cpu.h"
+#include "echo/bypass.h"
 #include "echo/stream.h"
 #include "net/stamps.h"
 
@@ -21,7 +22,6 @@ enum { REPLY_CONTROL_BYTES = CMSG_SPACE(sizeof(struct in6_pktinfo)) + CMSG_SPACE
 
 /* As many datagrams in a row without finding the socket empty: they come faster than one by one. */
 enum { BATCH_FROM = 8 };
-
 
 bool serve_counted(struct listener *listener, enum answer_verdict verdict)
 {
@@ -286,6 +286,8 @@ int serve_one(struct server *server, struct listener *listener, int receive_flag
 		return stream_serve(server, listener, receive_flags);
 	if (listener->batching)
 		return batch_serve(server, listener);
+	if (listener->kind == LISTENER_XDP)
+		return bypass_serve(server, listener);
 	if (listener->kind == LISTENER_UDP && !listener->wildcard)
 		return serve_plain(server, listener, receive_flags);
 	return serve_full(server, listener, receive_flags);

@@ -38,8 +38,10 @@ struct server {
 	int64_t clock_until_ns;     /* CLOCK_REALTIME: then it is read anew */
 };
 
+/* Counts what was decided on a request; true when it is to be answered. */
+bool serve_counted(struct listener *listener, enum answer_verdict verdict);
 /*
- * Receives and answers one datagram; receive_flags 0 waits, MSG_DONTWAIT does not.
+ * Receives and answers one datagram (xdp: a batch, and it never waits); receive_flags 0 waits, MSG_DONTWAIT does not.
  * 1: one was served (answered or not), 0: there was none, -errno.
  */
 /* Wires up a batch whose packets are there. */

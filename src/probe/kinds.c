@@ -5,17 +5,27 @@
 #include "base/text.h"
 #include "probe/probe.h"
 
-/* libcurl may be missing where this is built; the schemes then have a word of their own. */
+/* Libraries may be missing where this is built; their schemes then have a word of their own. */
 #ifdef HAVE_CURL
 #define KINDS_OF_CURL &probe_http_kind, &probe_https_kind,
-static const char *const left_out[] = {NULL};
+#define LEFT_OUT_CURL
 #else
 #define KINDS_OF_CURL
-static const char *const left_out[] = {"http", "https", NULL};
+#define LEFT_OUT_CURL {"http", "libcurl"}, {"https", "libcurl"},
 #endif
+#ifdef HAVE_XDP
+#define KINDS_OF_XDP &probe_xdp,
+#define LEFT_OUT_XDP
+#else
+#define KINDS_OF_XDP
+#define LEFT_OUT_XDP {"xdp", "libxdp or libbpf"},
+#endif
+static const struct {
+	const char *scheme, *library;
+} left_out[] = {LEFT_OUT_CURL LEFT_OUT_XDP {NULL, NULL}};
 
 const struct probe_kind *const probe_kinds[] = {
-	&probe_connect, &probe_dns, KINDS_OF_CURL &probe_icmp, &probe_stamp, &probe_tcp, &probe_udp, NULL};
+	&probe_connect, &probe_dns, KINDS_OF_CURL &probe_icmp, &probe_stamp, &probe_tcp, &probe_udp, KINDS_OF_XDP NULL};
 
 const struct probe_kind *probe_kind_of(const char *scheme, struct tare_err *err)
 {
@@ -26,9 +36,9 @@ const struct probe_kind *probe_kind_of(const char *scheme, struct tare_err *err)
 		words[i] = probe_kinds[i]->scheme;
 	}
 	words[sizeof words / sizeof words[0] - 1] = NULL;
-	for (size_t i = 0; left_out[i]; i++) {
-		if (strcmp(scheme, left_out[i]) == 0) {
-			tare_fail(err, TARE_E_USAGE, "this build has no %s://: libcurl was not there", scheme);
+	for (size_t i = 0; left_out[i].scheme; i++) {
+		if (strcmp(scheme, left_out[i].scheme) == 0) {
+			tare_fail(err, TARE_E_USAGE, "this build has no %s://: %s was not there", scheme, left_out[i].library);
 			return NULL;
 		}
 	}

@@ -71,10 +71,15 @@ struct probe_kind {
 	int (*drain_notices)(struct probe_target *target);
 	/* After a round: what its answers say of the peer, one paragraph, "" for nothing. NULL: nothing. */
 	void (*tell)(struct probe_target *target, char *buffer, size_t room);
+	/*
+	 * After a round: how counters beside the samples moved, all of them and those that tell of losses, each list with
+	 * `room`; true when there are such. NULL: nothing is counted.
+	 */
+	bool (*counted)(struct probe_target *target, char *all, char *losses, size_t room);
 	void (*close)(struct probe_target *target); /* half-open targets too */
 };
 
-extern const struct probe_kind probe_connect, probe_dns, probe_http_kind, probe_https_kind, probe_icmp, probe_stamp, probe_tcp, probe_udp;
+extern const struct probe_kind probe_connect, probe_dns, probe_http_kind, probe_https_kind, probe_icmp, probe_stamp, probe_tcp, probe_udp, probe_xdp;
 /* All of them, NULL at the end. */
 extern const struct probe_kind *const probe_kinds[];
 const struct probe_kind *probe_kind_of(const char *scheme, struct tare_err *err);

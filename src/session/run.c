@@ -179,6 +179,7 @@ static void say_events(const struct session_events *events, const struct writer_
 			strcmp(job->events[i].kind, "stamps") == 0 ||
 			strcmp(job->events[i].kind, "path") == 0 ||
 			strcmp(job->events[i].kind, "receive") == 0 ||
+			strcmp(job->events[i].kind, "losses") == 0 ||
 			(strcmp(job->events[i].kind, "peer") == 0 && job->round.number == 1))
 			events->note(events->context, job->events[i].text);
 }
@@ -195,6 +196,23 @@ static void add_peers(struct session *session, struct writer_job *job)
 		if (seen[0])
 			writer_job_event(job, job->round.first_due_ns, "peer", sentence);
 		path_tell(session, job, i);
+	}
+}
+
+/* All counters are for the recording; those that tell of losses are told to the user too. */
+static void add_counters(struct session *session, struct writer_job *job)
+{
+	for (size_t i = 0; i < session->target_count; i++) {
+		struct probe_target *probe = &session->probes[i];
+		char all[1800], losses[1800], sentence[2000];
+		if (!probe->kind->counted)
+			continue;
+		bool lost = probe->kind->counted(probe, all, losses, sizeof all);
+		snprintf(sentence, sizeof sentence, "%s: counted beside the samples: %s", session->targets[i].url, all);
+		writer_job_event(job, job->round.ended_ns, "counters", sentence);
+		snprintf(sentence, sizeof sentence, "%s: lost or damaged on this side: %s", session->targets[i].url, losses);
+		if (lost)
+			writer_job_event(job, job->round.ended_ns, "losses", sentence);
 	}
 }
 
@@ -258,6 +276,7 @@ static int run_round(struct session *session, const struct session_events *event
 	session_around_seal(session, job);
 	add_peers(session, job);
 	receiving_tell(session, job);
+	add_counters(session, job);
 	if (why_explain(session, job, err) < 0) {
 		writer_job_free(job, false);
 		return -1;
