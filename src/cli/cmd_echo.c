@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "echo/echo.h"
+#include "host/host.h"
 #include "report/report.h"
 
 enum { INTERRUPTED = 130 };
@@ -113,6 +114,10 @@ static void print_places(struct cli *cli, const struct echo *echo)
 		if (place.unwatched && place.unwatched[0])
 			fprintf(cli->note, "note: %s\n", place.unwatched);
 	}
+	char settings[2048];
+	host_bypass_settings(settings, sizeof settings);
+	if (settings[0])
+		fprintf(cli->note, "note: a stack beside the kernel's may be at work: %s\n", settings);
 	fflush(cli->note);
 }
 

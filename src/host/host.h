@@ -35,6 +35,12 @@ struct host_question {
 int host_read(
 	const struct host_question *question, struct host_snapshot **ret_snapshot, struct tare_err *err) TARE_MUST_USE;
 
+/*
+ * Settings of stacks that bypass the kernel's in the environment of this process (LD_PRELOAD, EF_..., VMA_..., XLIO_...,
+ * EXASOCK_...) with a blank between two; "" for none.
+ */
+void host_bypass_settings(char *buffer, size_t room);
+
 /* CPUs that are nobody's in particular: online, neither isolated nor nohz_full nor hot. Never empty unless `online` is.
  */
 void host_housekeeping(const struct host_snapshot *snapshot, const struct host_cpus *hot, struct host_cpus *ret_cpus);

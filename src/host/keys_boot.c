@@ -83,5 +83,7 @@ static const struct host_key rows[] = {
 		"CPUs this program itself may use"),
 	ROW("process.ld_preload", "@environment", HOST_GAUGE, HOST_OTHER, HOST_TEXT,
 		"libraries slipped in before this program, as bypass stacks do"),
+	ROW("process.environment", "@environment", HOST_GAUGE, HOST_OTHER, HOST_TEXT,
+		"EF_, VMA_, EXASOCK_, XLIO_ and LD_PRELOAD settings of this program itself"),
 };
 const struct host_keys host_keys_boot = KEYS_END(rows);

@@ -89,7 +89,7 @@ static const struct host_key rows[] = {
 	OTHER("process[].started_ns", "@/proc/PID/stat field 22", HOST_GAUGE, HOST_NUMBER,
 		"since boot; sockets older than a sysctl keep its old value"),
 	OTHER("process[].environment", "@/proc/PID/environ", HOST_RUNTIME, HOST_TEXT,
-		"EF_, EXASOCK_, XLIO_ and LD_PRELOAD settings"),
+		"EF_, VMA_, EXASOCK_, XLIO_ and LD_PRELOAD settings"),
 	OTHER("process[].locked_kb", "@/proc/PID/status VmLck", HOST_GAUGE, HOST_NUMBER,
 		"memory that cannot be paged out"),
 	OTHER("process[].swapped_kb", "@/proc/PID/status VmSwap", HOST_GAUGE, HOST_NUMBER, "memory that was paged out"),

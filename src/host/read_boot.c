@@ -286,6 +286,10 @@ static void read_self(struct reading *reading)
 	}
 	if (getenv("LD_PRELOAD"))
 		reading_add_text(reading, "process.ld_preload", NULL, HOST_VIA_CALL, getenv("LD_PRELOAD"));
+	char settings[2048];
+	host_bypass_settings(settings, sizeof settings);
+	if (settings[0])
+		reading_add_text(reading, "process.environment", NULL, HOST_VIA_CALL, settings);
 }
 
 void reading_boot(struct reading *reading)

@@ -339,7 +339,6 @@ static void read_threads(struct reading *reading, const char *folder)
 /* Settings of bypass stacks in the environment; NUL between them has become blank by now. */
 static void read_environment(struct reading *reading, const char *folder)
 {
-	static const char *const prefixes[] = {"EF_", "EXASOCK_", "XLIO_", "VMA_", "LD_PRELOAD="};
 	char path[96], line[2048] = "";
 	struct text kept = TEXT_IN(line);
 	enum host_status status;
@@ -353,9 +352,8 @@ static void read_environment(struct reading *reading, const char *folder)
 	}
 	for (char *at = text; *at;) {
 		size_t bytes = strcspn(at, " \n");
-		for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-			if (strncmp(at, prefixes[i], strlen(prefixes[i])) == 0)
-				text_add(&kept, "%s%.*s", kept.used ? " " : "", (int)bytes, at);
+		if (reading_is_bypass(at))
+			text_add(&kept, "%s%.*s", kept.used ? " " : "", (int)bytes, at);
 		at += bytes + (at[bytes] != '\0');
 	}
 	reading_add_text(reading, "process[].environment", reading->process, HOST_VIA_FILE, kept.used ? line : "none");

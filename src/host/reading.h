@@ -99,3 +99,6 @@ void reading_units(struct reading *reading);    /* systemd: what starts at the n
 /* This namespace's devices even where /sys was mounted in another one (nsenter --net); as far as rights go. */
 void reading_own_sysfs(struct reading *reading);
 int reading_enter_netns(struct reading *reading, struct tare_err *err) TARE_MUST_USE;
+
+/* Whether "NAME=value" of an environment steers a stack that bypasses the kernel's. */
+bool reading_is_bypass(const char *assignment);

@@ -44,6 +44,20 @@ is "$stopped" 0 "SIGTERM: exit status"
 is "$(sed -n 1p first.out)" "listening on udp://$B4:7000, any CPU, blocking" "banner"
 is "$(awk 'NR == 3 { print $1, $2, $3 }' first.out)" "udp://$B4:7000 0 0" "counts at the end"
 
+# What steers a stack beside the kernel's is told by the responder and in the sender's recording.
+background steered in_b env EF_POLL_USEC=100 VMA_SPEC=latency "$TARE" echo "udp://$B4:7000"
+wait_udp in_b 7000
+if command -v sqlite3 >/dev/null 2>&1; then
+	in_a env VMA_SPEC=multi "$TARE" run "udp://$B4:7000" --count 20 -q -o steered.tare >steered.txt 2>&1
+	is "$(sqlite3 steered.tare "SELECT value FROM fact WHERE key = 'process.environment' AND moment = 'start' AND round IS NULL")" \
+		VMA_SPEC=multi "the sender's environment is in its recording" "$(cat steered.txt)"
+else
+	skip "the sender's environment is in its recording" "no sqlite3"
+fi
+stop steered
+is "$(sed -n 's/^note: .* at work: //p' steered.out | tr ' ' '\n' | sort | tr '\n' ' ')" "EF_POLL_USEC=100 VMA_SPEC=latency " \
+	"the responder tells its own"
+
 listeners='udp://0.0.0.0:7000 stamp://0.0.0.0:8620'
 if net_has_ipv6; then listeners="$listeners udp://[::]:7000"; fi
 # shellcheck disable=SC2086
