@@ -19,6 +19,7 @@ struct cli {
 	FILE *note; /* progress and diagnosis */
 	bool out_tty, note_tty;
 	bool colour; /* a terminal, and neither NO_COLOR nor TERM=dumb */
+	bool note_colour; /* the same of note */
 	int columns, lines; /* lines: 0 when the output is no terminal */
 	bool monitoring; /* failures exit 3 (UNKNOWN) */
 	const struct option_set *options; /* the command's options and where each value came from */

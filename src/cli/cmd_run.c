@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
+#include "cli/live.h"
 #include "cli/one_way.h"
 #include "cli/run_options.h"
 #include "cli/run_rounds.h"
@@ -23,7 +24,8 @@
 struct run_config {
 	struct run_options run;
 	uint64_t rounds, source_ports;
-	bool append, json, csv, all_spans, mlock, set_nic_stamping, self_test, why, why_softirq, facts;
+	bool append, json, csv, all_spans, mlock, set_nic_stamping, self_test, why, why_softirq, facts, live;
+	int style;
 	const char *label, *with, *sizes, *rates, *stop_loss;
 };
 
@@ -45,6 +47,8 @@ static const struct option run_options[] = {
 	{"why-softirq", 0, OPTION_FLAG, NULL, NULL, "with --why: watch soft interrupts too, at about 0.3 us a packet", AT(why_softirq), 0, 0, NULL},
 	{"with", 0, OPTION_TEXT, "COMMAND", NULL, "a load that runs beside each round, as 'tare load spin --cpu 3'", AT(with), 0, 0, NULL},
 	{"facts", 0, OPTION_FLAG, NULL, "yes", "keep the host's settings and events around every round", AT(facts), 0, 0, NULL},
+	{"live", 0, OPTION_FLAG, NULL, NULL, "draw the round while it runs: time strip, percentiles, stalls, losses", AT(live), 0, 0, NULL},
+	PLOT_STYLE_OPTION(struct run_config),
 	{"append", 0, OPTION_FLAG, NULL, NULL, "add a run to an existing recording", AT(append), 0, 0, NULL},
 	{"label", 'l', OPTION_TEXT, "TEXT", NULL, "name of the setting that is measured", AT(label), 0, 0, NULL},
 	{"all-spans", 0, OPTION_FLAG, NULL, NULL, "a row for every span the stamps allow", AT(all_spans), 0, 0, NULL},
@@ -59,6 +63,10 @@ static int check(struct cli *cli, const struct run_config *config, struct tare_e
 		return tare_fail(err, TARE_E_USAGE, "--json and --csv exclude each other");
 	if (config->set_nic_stamping && config->run.stamps != PROBE_STAMPS_NIC)
 		return tare_fail(err, TARE_E_USAGE, "--set-nic-stamping needs --stamps nic");
+	if (config->live && !cli->note_tty)
+		return tare_fail(err, TARE_E_USAGE, "--live draws on a terminal, and stderr is none");
+	if (config->live && config->run.quiet)
+		return tare_fail(err, TARE_E_USAGE, "--live and --quiet exclude each other");
 	if (config->append && !config->run.output)
 		return tare_fail(err, TARE_E_USAGE, "--append needs -o FILE");
 	if (config->sizes && option_given(cli->options, "size"))
@@ -115,23 +123,37 @@ static void say_recording(struct cli *cli, const struct session_config *config, 
 	fprintf(cli->note, "%s: %llu samples, %s\n", config->output, (unsigned long long)samples, size);
 }
 
+/* The measurement itself, with progress, a live view or neither. */
+static int run_drawn(struct cli *cli, const struct session_config *config, const struct run_config *options,
+	struct session *session, struct run_rounds *rounds, enum session_ending *ret_end, struct tare_err *err)
+{
+	struct live *live = NULL;
+	if (options->live && live_open(cli, session, config, (enum plot_style)options->style, &live, err) < 0)
+		return -1;
+	rounds->live = live;
+	struct session_events events = run_rounds_events(rounds);
+	if (options->run.quiet)
+		events.progress = NULL;
+	int status = session_run(session, &events, ret_end, err);
+	rounds->live = NULL;
+	live_close(live);
+	return status;
+}
+
 static int run_session(struct cli *cli, const struct session_config *config, const struct run_config *options,
 	struct run_rounds *rounds, struct tare_err *err)
 {
 	struct session *session = NULL;
 	enum session_ending end = SESSION_COMPLETE;
-	struct session_events events = run_rounds_events(rounds);
 	if (session_open(config, &session, err) < 0)
 		return -1;
 	if (!options->run.quiet) {
 		run_options_announce(cli, config, session);
 		say_watching(cli, session, config->why == SESSION_WHY_ON);
-	} else {
-		events.progress = NULL;
 	}
 	if (config->inject)
 		cli_warn(cli, "the sender holds itself up on purpose: %s", config->inject);
-	int status = session_run(session, &events, &end, err);
+	int status = run_drawn(cli, config, options, session, rounds, &end, err);
 	struct tare_err failure = {0};
 	if (status < 0) {
 		failure = *err;

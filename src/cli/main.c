@@ -144,6 +144,7 @@ static void cli_open(struct cli *cli)
 	cli->out_tty = isatty(STDOUT_FILENO) == 1;
 	cli->note_tty = isatty(STDERR_FILENO) == 1;
 	cli->colour = cli->out_tty && !text_set("NO_COLOR") && !(term && strcmp(term, "dumb") == 0);
+	cli->note_colour = cli->note_tty && !text_set("NO_COLOR") && !(term && strcmp(term, "dumb") == 0);
 	cli->columns = terminal_columns(cli->out_tty, &cli->lines);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/live.h"
 #include "cli/one_way.h"
 #include "tare/rate.h"
 
@@ -187,6 +188,10 @@ static void show_progress(void *context, const struct session *session)
 	struct run_rounds *rounds = context;
 	struct session_progress p = session_progress_of(session);
 	char left[32];
+	if (rounds->live) {
+		live_progress(rounds->live, session);
+		return;
+	}
 	if (!rounds->cli->note_tty)
 		return;
 	format_duration((p.left_ns + 500000000) / 1000000000 * 1000000000, left, sizeof left);
@@ -206,10 +211,33 @@ static void take_note(void *context, const char *text)
 	fprintf(rounds->cli->note, "note: %s\n", text);
 }
 
+static void begin_live(void *context, const struct session *session, bool quiet)
+{
+	struct run_rounds *rounds = context;
+	live_begin(rounds->live, session, quiet);
+}
+
+static bool take_input(void *context)
+{
+	struct run_rounds *rounds = context;
+	return live_input(rounds->live);
+}
+
 struct session_events run_rounds_events(struct run_rounds *rounds)
 {
-	return (struct session_events){
-		.round = take_round, .progress = show_progress, .note = take_note, .causes = take_causes, .say = take_sentence, .context = rounds};
+	struct session_events events = {.round = take_round,
+		.progress = show_progress,
+		.note = take_note,
+		.causes = take_causes,
+		.say = take_sentence,
+		.context = rounds};
+	if (rounds->live) {
+		events.progress_ms = LIVE_MS;
+		events.begin = begin_live;
+		events.input = take_input;
+		events.input_fd = live_fd(rounds->live);
+	}
+	return events;
 }
 
 /* Sentences on what the figures above cannot be trusted for; the exit status they ask for. */

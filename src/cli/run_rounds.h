@@ -6,12 +6,14 @@
 #include "session/session.h"
 
 struct kept_round;
+struct live;
 
 struct run_rounds {
 	struct cli *cli;
 	const struct session_config *config;
 	const struct format *format;
 	struct stat_view *view;
+	struct live *live;          /* NULL: a line of progress instead */
 	struct kept_round *kept;    /* rounds and labels outlive the session's own, for the view */
 	bool progress_shown;
 	int64_t clock_bound_ns;     /* 0: not stated */

@@ -74,43 +74,96 @@ int session_block_signals(struct tare_err *err)
 	return status == 0 ? 0 : tare_fail_errno(err, status, "cannot block signals");
 }
 
-static void take_signal(struct session *session, bool *ret_interrupted)
+static void interrupt(struct session *session, bool *ret_interrupted)
 {
-	struct signalfd_siginfo info;
-	if (read(session->signals, &info, sizeof info) != (ssize_t)sizeof info)
-		return;
 	*ret_interrupted = true;
 	atomic_store_explicit(&session->stop, true, memory_order_relaxed);
 }
 
-/* Until the measuring threads are done; a look every quarter of a second only when that disturbs nobody. */
+static void take_signal(struct session *session, bool *ret_interrupted)
+{
+	struct signalfd_siginfo info;
+	if (read(session->signals, &info, sizeof info) == (ssize_t)sizeof info)
+		interrupt(session, ret_interrupted);
+}
+
+/* Milliseconds between two looks at the evidence, and between two calls of progress. */
+enum { LOOK_MS = 250, PROGRESS_MS = 500, PROGRESS_MS_LEAST = 100 };
+enum { WAIT_DONE, WAIT_SIGNAL, WAIT_NOTICE, WAIT_NOTICE_TOO, WAIT_INPUT, WAIT_COUNT };
+
+/* What this thread does while others measure. */
+struct waiting {
+	struct session *session;
+	const struct session_events *events;
+	struct pollfd fds[WAIT_COUNT]; /* fd -1: not waited for */
+	bool looks;
+	int64_t look_ns, progress_ns;  /* when next */
+};
+
+static struct waiting waiting_of(struct session *session, const struct session_events *events, bool quiet)
+{
+	struct waiting waiting = {.session = session,
+		.events = events,
+		.fds = {{.fd = session->done, .events = POLLIN}, {.fd = session->signals, .events = POLLIN}, {.fd = -1},
+			{.fd = -1}, {.fd = -1}},
+		.looks = !quiet && (events->progress || session->watch)};
+	/* notices of the host are taken as they come, for their time, unless that would disturb a spinning thread */
+	for (size_t i = 0; i < session->around.fd_count && i < 2 && !quiet; i++)
+		waiting.fds[WAIT_NOTICE + i] = (struct pollfd){.fd = session->around.fd[i], .events = POLLIN};
+	if (events->input && !quiet)
+		waiting.fds[WAIT_INPUT] = (struct pollfd){.fd = events->input_fd, .events = POLLIN};
+	return waiting;
+}
+
+/* Looks at what is due; how many milliseconds until the next is, -1 for ever. */
+static int look(struct waiting *waiting)
+{
+	const struct session_events *events = waiting->events;
+	int64_t now_ns = clock_mono_now().ns;
+	unsigned ms = !events->progress_ms ? PROGRESS_MS
+		      : events->progress_ms < PROGRESS_MS_LEAST ? PROGRESS_MS_LEAST
+								: events->progress_ms;
+	if (!waiting->looks)
+		return -1;
+	if (!waiting->look_ns) {
+		waiting->look_ns = now_ns + (int64_t)LOOK_MS * 1000000;
+		waiting->progress_ns = now_ns + (int64_t)ms * 1000000;
+	}
+	if (now_ns >= waiting->look_ns) {
+		why_look(waiting->session);
+		waiting->look_ns = now_ns + (int64_t)LOOK_MS * 1000000;
+	}
+	if (events->progress && now_ns >= waiting->progress_ns) {
+		events->progress(events->context, waiting->session);
+		/* from its end, so that a slow terminal never makes it the only thing that is done */
+		now_ns = clock_mono_now().ns;
+		waiting->progress_ns = now_ns + (int64_t)ms * 1000000;
+	}
+	int64_t next_ns = events->progress && waiting->progress_ns < waiting->look_ns ? waiting->progress_ns : waiting->look_ns;
+	return next_ns > now_ns ? (int)((next_ns - now_ns) / 1000000) + 1 : 0;
+}
+
+/* Until the measuring threads are done; looks only when that disturbs nobody. */
 static void wait_done(struct session *session, const struct session_events *events, bool quiet, uint64_t threads,
 	bool *ret_interrupted)
 {
-	struct pollfd fds[4] = {{.fd = session->done, .events = POLLIN}, {.fd = session->signals, .events = POLLIN}};
-	/* notices of the host are taken as they come, for their time, unless that would disturb a spinning thread */
-	nfds_t count = 2;
-	for (size_t i = 0; i < session->around.fd_count && !quiet; i++)
-		fds[count++] = (struct pollfd){.fd = session->around.fd[i], .events = POLLIN};
-	bool looks = !quiet && (events->progress || session->watch);
-	for (unsigned turn = 1;;) {
-		int ready = poll(fds, count, looks ? 250 : -1);
+	struct waiting waiting = waiting_of(session, events, quiet);
+	for (;;) {
+		int ready = poll(waiting.fds, WAIT_COUNT, look(&waiting));
 		if (ready < 0 && errno != EINTR)
 			return;
-		if (ready > 0 && fds[1].revents)
-			take_signal(session, ret_interrupted);
-		if (ready > 0 && count > 2 && (fds[2].revents || (count > 3 && fds[3].revents)))
-			session_around_take(session);
-		if (ready > 0 && fds[0].revents) {
-			uint64_t ended;
-			if (read(session->done, &ended, sizeof ended) > 0 && (threads -= ended) == 0)
-				return;
-		}
-		if (ready != 0)
+		if (ready <= 0)
 			continue;
-		why_look(session);
-		if (turn++ % 2 == 0 && events->progress)
-			events->progress(events->context, session);
+		if (waiting.fds[WAIT_SIGNAL].revents)
+			take_signal(session, ret_interrupted);
+		if (waiting.fds[WAIT_NOTICE].revents || waiting.fds[WAIT_NOTICE_TOO].revents)
+			session_around_take(session);
+		if (waiting.fds[WAIT_INPUT].revents && events->input(events->context))
+			interrupt(session, ret_interrupted);
+		uint64_t ended;
+		if (waiting.fds[WAIT_DONE].revents && read(session->done, &ended, sizeof ended) > 0 &&
+			(threads -= ended) == 0)
+			return;
 	}
 }
 
@@ -128,14 +181,23 @@ static size_t start_threads(struct session *session, struct measurement *measure
 	return count;
 }
 
-int session_measure(struct session *session, const struct session_events *events, struct measurement *measurements,
-	size_t count, bool *ret_interrupted, struct tare_err *err)
+int session_quiet(
+	struct session *session, const struct session_events *events, bool *ret_quiet, struct tare_err *err)
 {
 	int own[] = {session->config.cpu};
 	bool quiet = cpu_all_spinning(own, session->config.spin ? 1 : 0);
 	/* with no CPU left for it the writer must be through before the round begins */
 	if (quiet && session->writer && writer_wait(&session->writing, err) < 0)
 		return -1;
+	if (events->begin)
+		events->begin(events->context, session, quiet);
+	*ret_quiet = quiet;
+	return 0;
+}
+
+int session_measure(struct session *session, const struct session_events *events, bool quiet,
+	struct measurement *measurements, size_t count, bool *ret_interrupted, struct tare_err *err)
+{
 	size_t started = start_threads(session, measurements, count, err);
 	if (started)
 		wait_done(session, events, quiet, started, ret_interrupted);

@@ -198,8 +198,15 @@ struct measurement {
 	struct tare_err err;            /* set when the thread could not be placed */
 	bool failed;
 };
-int session_measure(struct session *session, const struct session_events *events, struct measurement *measurements,
-		    size_t count, bool *ret_interrupted, struct tare_err *err) TARE_MUST_USE;
+/*
+ * Whether every CPU carries a spinning thread of ours, so that nothing else may run until the round ends; waits for the
+ * writer if so, and tells events->begin. It takes milliseconds: before times of the round are set.
+ */
+int session_quiet(struct session *session, const struct session_events *events, bool *ret_quiet,
+		  struct tare_err *err) TARE_MUST_USE;
+int session_measure(struct session *session, const struct session_events *events, bool quiet,
+		    struct measurement *measurements, size_t count, bool *ret_interrupted,
+		    struct tare_err *err) TARE_MUST_USE;
 
 /* Seals what a spool holds; records, events and strings go into *ret_job's own arena. */
 struct sealing_of_spool {

@@ -248,11 +248,17 @@ static int run_round(struct session *session, const struct session_events *event
 		spool_close(&session->spool, true);
 		return -1;
 	}
+	bool quiet = false;
+	if (session_quiet(session, events, &quiet, err) < 0) {
+		with_stop(&session->with);
+		spool_close(&session->spool, true);
+		return -1;
+	}
 	why_begin(session);
 	prepare_targets(session);
 	AUTO_FREE struct measurement *measurements = calloc(session->target_count + 1, sizeof *measurements);
 	size_t threads = measurements ? plan_threads(session, measurements) : 0;
-	int status = measurements ? session_measure(session, events, measurements, threads, ret_interrupted, err)
+	int status = measurements ? session_measure(session, events, quiet, measurements, threads, ret_interrupted, err)
 				  : tare_fail_errno(err, ENOMEM, "cannot measure");
 	with_stop(&session->with);
 	if (status < 0) {

@@ -95,8 +95,14 @@ struct session_events {
 		size_t cause_count);
 	/* A sentence about a round that has ended: who shared its CPUs, what a load did; before `causes`. */
 	void (*say)(void *context, uint32_t round, const char *sentence);
-	/* About twice a second, only when a CPU is free of spinning threads. */
+	/* About twice a second or every progress_ms, only when a CPU is free of spinning threads. */
 	void (*progress)(void *context, const struct session *session);
+	unsigned progress_ms;      /* 0: 500; at least 100 */
+	/* Before the first request of a round; quiet: neither progress nor input is called until its end. */
+	void (*begin)(void *context, const struct session *session, bool quiet);
+	/* When input_fd is readable while a round runs; true ends the run as a signal would. NULL: there is no input_fd. */
+	bool (*input)(void *context);
+	int input_fd;
 	/* Something worth a line: memory not locked, a short sleep of the schedule, … */
 	void (*note)(void *context, const char *text);
 	void *context;
@@ -159,6 +165,20 @@ struct session_progress {
 	int64_t left_ns;
 };
 struct session_progress session_progress_of(const struct session *session);
+
+/* A request of the round under way whose fate is settled. */
+struct session_glance {
+	uint64_t sequence;
+	int64_t due_ns;            /* since the first request of the round was due */
+	int64_t late_ns, rtt_ns;   /* TARE_NO_TIME: it did not leave; no answer */
+	uint8_t fate;              /* enum tare_fate */
+};
+/*
+ * Requests from *next on, in order, up to the first whose answer may still come: what is seen is as old as the oldest
+ * request under way, at most the timeout. Moves *next behind them; returns how many. For `progress`.
+ */
+size_t session_look(const struct session *session, size_t target, uint64_t *next, struct session_glance *ret_glances,
+	size_t room);
 
 /* ---- the plan in words ---- */
 

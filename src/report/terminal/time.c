@@ -106,12 +106,26 @@ static void draw_rounds_begin(struct picture *picture)
 		canvas_upright(picture->canvas, place_of(picture, target->rounds[i].x_from, picture->columns));
 }
 
+/* Time is told in the unit that its length suggests: nobody reads 800 s. */
+static int64_t unit_of(const struct plot_time *time, const char **ret_name)
+{
+	static const struct { int64_t ns; const char *name; } units[] = {{(int64_t)3600000000000, "h"}, {(int64_t)60000000000, "min"}};
+	for (size_t i = 0; i < 2 && !time->by_request; i++) {
+		*ret_name = units[i].name;
+		if (time->end / units[i].ns >= 10)
+			return units[i].ns;
+	}
+	*ret_name = NULL;
+	return 1;
+}
+
 static void put_time_axis(FILE *out, const struct terminal *terminal, const struct picture *picture)
 {
 	const struct plot_time *time = &picture->target->time;
 	struct column_tick ticks[AXIS_TICKS_MAX];
 	size_t count = 0;
-	int64_t step = round_step(time->end, picture->columns / 12 + 1);
+	const char *unit_name;
+	int64_t unit = unit_of(time, &unit_name), step = unit * round_step(time->end / unit, picture->columns / 12 + 1);
 	for (int64_t at = 0; at <= time->end && count < AXIS_TICKS_MAX; at += step) {
 		struct column_tick *tick = &ticks[count++];
 		struct text text = TEXT_IN(tick->label);
@@ -120,6 +134,8 @@ static void put_time_axis(FILE *out, const struct terminal *terminal, const stru
 			text_add(&text, "#%" PRId64, at);
 		else if (at == 0)
 			text_add(&text, "0");
+		else if (unit_name)
+			text_add(&text, "%" PRId64 " %s", at / unit, unit_name);
 		else
 			format_duration(at, tick->label, sizeof(tick->label));
 		if (at > INT64_MAX - step)
