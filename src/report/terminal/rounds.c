@@ -115,7 +115,7 @@ static void put_round(FILE *out, const struct terminal *terminal, const struct s
 	if (label_wide)
 		put_name(out, round->label, label_wide);
 	/* an arm that is the label is not told twice */
-	bool told = round->label && round->label[0] == round->arm && !round->label[1];
+	bool told = round->arm && round->label && round->label[0] == round->arm && !round->label[1];
 	fprintf(out, "%c", round->arm && !told ? round->arm : ' ');
 	put_figure(out, round->quantile_ns[PLOT_P50], scale);
 	fputs(terminal->style == TERMINAL_ASCII ? " |" : " │", out);
