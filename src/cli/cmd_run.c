@@ -65,6 +65,10 @@ static int check(struct cli *cli, const struct run_config *config, struct tare_e
 		return tare_fail(err, TARE_E_USAGE, "--set-nic-stamping needs --stamps nic");
 	if (config->live && !cli->note_tty)
 		return tare_fail(err, TARE_E_USAGE, "--live draws on a terminal, and stderr is none");
+	const char *term = getenv("TERM");
+	if (config->live && (!term || strcmp(term, "dumb") == 0))
+		return tare_fail(err, TARE_E_USAGE, "--live moves the cursor, which a terminal with TERM=%s does not",
+			term ? term : "unset");
 	if (config->live && config->run.quiet)
 		return tare_fail(err, TARE_E_USAGE, "--live and --quiet exclude each other");
 	if (config->append && !config->run.output)

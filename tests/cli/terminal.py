@@ -252,6 +252,8 @@ def test_refusals(url, folder):
     done = subprocess.run([TARE, "run", url, "--count", "5", "--live", "-o", recording], capture_output=True, text=True)
     ok(done.returncode == 2 and "terminal" in done.stderr, "without a terminal --live is refused in a sentence", done)
     ok(not os.path.exists(recording), "before anything is begun")
+    dumb = Terminal(TARE, "run", url, "--count", "5", "--live", environment={"TERM": "dumb"})
+    ok(dumb.finish() == 2 and b"TERM=dumb" in dumb.screen and ENTER not in dumb.screen, "nor on a dumb one", dumb.screen)
 
 
 def test_pager(folder):
