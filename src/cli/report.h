@@ -46,7 +46,12 @@ int report_again_write(struct cli *cli, const struct page *page, struct source *
  * A file that takes its name when it is complete: what stood there stays until
  * then, and whatever fails leaves it. "-" is `fallback`, which is not closed.
  */
-struct report_file { FILE *out; char *beside; const char *path; };
+struct report_file {
+	FILE *out;
+	char *beside;
+	const char *path;
+	bool direct; /* not a file of the usual kind: written to at once */
+};
 int report_file_open(const char *path, FILE *fallback, struct report_file *ret_file, struct tare_err *err) TARE_MUST_USE;
 int report_file_close(struct report_file *file, struct tare_err *err) TARE_MUST_USE;
 /* Takes back what was begun; nothing after a close. */

@@ -36,6 +36,9 @@ static int shade_of(uint64_t count, double most)
 {
 	if (!count)
 		return 0;
+	/* where cells hold one or two, the lightest shade would hardly be seen */
+	if (most <= SHADES / 2)
+		return SHADES / 2 + (int)(count < SHADES / 2 ? count : SHADES / 2);
 	int shade = 1 + (int)((SHADES - 1) * log((double)count) / log(most > 1 ? most : 2) + 1e-9);
 	return shade > SHADES ? SHADES : shade;
 }

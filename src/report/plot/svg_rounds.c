@@ -76,7 +76,8 @@ static void draw_points(const struct order *order, int figure, size_t series, ch
 			continue;
 		double x = axis_at(&order->x, (double)i + 1), y = axis_at(&order->y, value);
 		if (crowd) {
-			svg_shape_coarse(out, series_shape(series + 1), x, y);
+			/* a circle has three times the bytes; the colours tell the figures apart */
+			svg_shape_coarse(out, series ? series_shape(series + 1) : SHAPE_DIAMOND, x, y);
 			continue;
 		}
 		fputs("<path d=\"", out);
@@ -92,6 +93,11 @@ static void draw_series(const struct order *order, int figure, size_t series, ch
 {
 	FILE *out = order->out;
 	bool pen = false;
+	/* points closer than a pixel are a line of their own */
+	if (order->target->round_count > ROUNDS_SHARP) {
+		draw_points(order, figure, series, arm);
+		return;
+	}
 	fprintf(out, "<path class=\"thin c%zu\" d=\"", series);
 	for (size_t i = 0; i < order->target->round_count; i++) {
 		const struct plot_round *round = &order->target->rounds[i];
@@ -102,9 +108,7 @@ static void draw_series(const struct order *order, int figure, size_t series, ch
 			pen = false;
 			continue;
 		}
-		int decimals = order->target->round_count > ROUNDS_SHARP ? 0 : 1;
-		fprintf(out, "%c%.*f %.*f", pen ? 'L' : 'M', decimals, axis_at(&order->x, (double)i + 1), decimals,
-			axis_at(&order->y, value));
+		fprintf(out, "%c%.1f %.1f", pen ? 'L' : 'M', axis_at(&order->x, (double)i + 1), axis_at(&order->y, value));
 		pen = true;
 	}
 	fputs("\"/>\n", out);
@@ -343,13 +347,15 @@ static size_t draw_medians(
 	FILE *out, const struct plot_target *target, const struct axis *x, const struct axis *y, bool lossy)
 {
 	size_t count = 0;
+	int decimals = target->round_count > ROUNDS_SHARP ? 0 : 1;
 	for (size_t i = 0; i < target->round_count; i++) {
 		double median = figure_of(&target->rounds[i], PLOT_P50);
 		if (!isfinite(median) || (target->rounds[i].lost > 0) != lossy)
 			continue;
 		if (!count++)
 			fprintf(out, "<path class=\"median%s\" d=\"", lossy ? " lossy" : "");
-		fprintf(out, "M%.1f %.1fH%.1f", axis_at(x, (double)i), axis_at(y, median), axis_at(x, (double)i + 1));
+		double from = axis_at(x, (double)i), to = axis_at(x, (double)i + 1);
+		fprintf(out, "M%.*f %.1fH%.*f", decimals, from, axis_at(y, median), decimals, decimals ? to : fmax(to, from + 1));
 	}
 	if (count)
 		fputs("\"/>\n", out);

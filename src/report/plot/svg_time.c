@@ -20,7 +20,7 @@ enum {
 	MARKS_WITH_TITLE = 150,
 	COUNTED_COLUMNS = 40,
 	CELL_PIXELS = 3,
-	CHANGES_DRAWN = 24
+	CHANGES_DRAWN = 24, ROUNDS_SHARP = 300
 };
 
 struct frame {
@@ -59,17 +59,24 @@ static void draw_bulk(FILE *out, const struct frame *frame)
 	size_t by_columns = (grid->columns * CELL_PIXELS + SVG_RIGHT - SVG_LEFT - 1) / (SVG_RIGHT - SVG_LEFT);
 	by_columns = by_columns ? by_columns : 1;
 	size_t columns = (grid->columns + by_columns - 1) / by_columns;
+	/* A few requests are narrow marks at their place, not blocks as wide as the pause behind them. */
+	bool sparse = columns * 2 * CELL_PIXELS < SVG_RIGHT - SVG_LEFT;
+	columns = sparse ? (SVG_RIGHT - SVG_LEFT) / CELL_PIXELS : columns;
 	size_t rows = (grid->row_high - grid->row_low) / by_rows + 1;
 	if (shading_open(&shading, columns, rows))
 		return;
 	for (size_t i = 0; i <= columns; i++)
-		shading.x_edge[i] = axis_at(&frame->x, (double)(i * by_columns) * (double)grid->step);
+		shading.x_edge[i] = sparse ? SVG_LEFT + (double)(i * CELL_PIXELS)
+					   : axis_at(&frame->x, (double)(i * by_columns) * (double)grid->step);
 	for (size_t i = 0; i <= rows; i++)
 		shading.y_edge[i] = axis_at(&frame->y, (double)plot_row_low_ns(grid->row_low + i * by_rows));
-	for (size_t column = 0; column < grid->columns; column++)
+	for (size_t column = 0; column < grid->columns; column++) {
+		double x = axis_at(&frame->x, (double)column * (double)grid->step) - SVG_LEFT;
+		size_t at = sparse ? (size_t)(x / CELL_PIXELS) : column / by_columns;
+		at = at < columns ? at : columns - 1;
 		for (size_t row = grid->row_low; row <= grid->row_high; row++)
-			shading.count[column / by_columns * rows + (row - grid->row_low) / by_rows] +=
-				plot_grid_cell(grid, column, row);
+			shading.count[at * rows + (row - grid->row_low) / by_rows] += plot_grid_cell(grid, column, row);
+	}
 	shading_draw(out, &shading);
 	shading_end(&shading);
 }
@@ -99,6 +106,7 @@ static void draw_rounds(FILE *out, const struct frame *frame)
 static size_t draw_p999(FILE *out, const struct frame *frame, bool weak)
 {
 	size_t count = 0;
+	int decimals = frame->target->round_count > ROUNDS_SHARP ? 0 : 1;
 	for (size_t i = 0; i < frame->target->round_count; i++) {
 		const struct plot_round *round = &frame->target->rounds[i];
 		int64_t value_ns = round->quantile_ns[PLOT_P999];
@@ -107,8 +115,9 @@ static size_t draw_p999(FILE *out, const struct frame *frame, bool weak)
 			continue;
 		if (!count++)
 			fprintf(out, "<path class=\"p999%s\" d=\"", weak ? " weak" : "");
-		fprintf(out, "M%.1f %.1fH%.1f", axis_at(&frame->x, (double)round->x_from),
-			axis_at(&frame->y, (double)value_ns), axis_at(&frame->x, (double)round->x_to));
+		double from = axis_at(&frame->x, (double)round->x_from), to = axis_at(&frame->x, (double)round->x_to);
+		fprintf(out, "M%.*f %.*fH%.*f", decimals, from, decimals, axis_at(&frame->y, (double)value_ns), decimals,
+			decimals ? to : fmax(to, from + 1));
 	}
 	if (count)
 		fputs("\"/>\n", out);
@@ -203,6 +212,7 @@ static size_t draw_marks(FILE *out, const struct frame *frame, const struct look
 {
 	const struct plot_time *time = &frame->target->time;
 	size_t count = 0;
+	double last_x = -1, last_y = -1;
 	for (size_t i = 0; i < time->mark_count; i++)
 		count += looks_like(&time->marks[i], look);
 	if (!count)
@@ -218,7 +228,11 @@ static size_t draw_marks(FILE *out, const struct frame *frame, const struct look
 			fputs("<path d=\"", out);
 		double x = axis_at(&frame->x, (double)mark->x), y = mark_y(frame, mark);
 		if (!titles) {
-			svg_shape_coarse(out, look->shape, x, y);
+			/* first requests of a thousand rounds that fall onto one pixel are drawn once; stalls each for itself */
+			if (look->kind != PLOT_FIRST || round(x) != last_x || round(y) != last_y)
+				svg_shape_coarse(out, look->shape, x, y);
+			last_x = round(x);
+			last_y = round(y);
 			continue;
 		}
 		svg_shape(out, look->shape, x, y);
