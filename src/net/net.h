@@ -58,6 +58,8 @@ int net_keeper_open(void);
 /* SO_TIMESTAMPING flags tried one by one; *ret_got has those of `want` the kernel took. */
 enum net_stamp { NET_STAMP_RX = 1 << 0, NET_STAMP_TX = 1 << 1, NET_STAMP_NIC_RX = 1 << 2, NET_STAMP_NIC_TX = 1 << 3 };
 int net_stamps_on(int fd, unsigned want, unsigned *ret_got, struct tare_err *err) TARE_MUST_USE;
+/* The receive buffer alone: transmit stamps wait in it too, and those without room are lost in silence. */
+void net_receive_buffer(int fd, int bytes);
 int net_buffers(int fd, int bytes);   /* as large as allowed up to `bytes`; returns what the socket has now */
 
 /* One datagram, never blocking; bytes or -errno. arrival may be NULL: then no control data is read. */

@@ -6,12 +6,17 @@
 #include "net/net.h"
 #include "net/stamps.h"
 
+void net_receive_buffer(int fd, int bytes)
+{
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+}
+
 int net_buffers(int fd, int bytes)
 {
 	int has = 0;
 	socklen_t length = sizeof has;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) != 0)
-		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+	net_receive_buffer(fd, bytes);
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &bytes, sizeof bytes) != 0)
 		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
 	return getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &has, &length) == 0 ? has : -1;

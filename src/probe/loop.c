@@ -10,6 +10,8 @@
 
 #include "probe/probe.h"
 
+/* Batches of stamps read after the last request: nothing is sent any more that could add to them. */
+enum { LAST_NOTICES = 4096 };
 enum { LOOP_TARGETS_MAX = 64, LOOKS_MOST = 16 };
 
 struct loop {
@@ -374,8 +376,10 @@ void probe_loop(struct probe_round *round)
 		running = turn(&loop);
 	round->stopped = running;
 	for (size_t i = 0; i < round->target_count; i++)
-		if (round->targets[i]->kind->drain_notices && round->targets[i]->fd >= 0)
-			round->targets[i]->kind->drain_notices(round->targets[i]);
+		for (int turns = 0; turns < LAST_NOTICES && round->targets[i]->fd >= 0; turns++)
+			if (!round->targets[i]->kind->drain_notices ||
+				round->targets[i]->kind->drain_notices(round->targets[i]) <= 0)
+				break;
 	take_reading(&loop);
 	take_card_reading(&loop);
 	round->ended = source_mono(round->clock);

@@ -7,6 +7,8 @@
 
 /* While nobody listens, not more often than this. */
 #define TCP_RETRY_NS ((int64_t)10000000)
+/* Receive buffer: room for the transmit stamps of some 8000 requests, about 800 octets each as the kernel counts. */
+enum { TCP_STAMPS_BYTES = 8 << 20 };
 enum { TCP_ROOM = 1 << 16, TCP_KEYS = 4096 };
 enum tcp_state { TCP_DOWN, TCP_CONNECTING, TCP_UP };
 

@@ -94,6 +94,9 @@ void tcp_connect(struct probe_target *target)
 	}
 	tcp->state = TCP_CONNECTING;
 	tcp->error = ENOTCONN;
+	/* before connecting, as the window scale is agreed then */
+	if (probe_stamps_wanted(&target->request) & NET_STAMP_TX)
+		net_receive_buffer(target->fd, TCP_STAMPS_BYTES);
 	aim_tap(target, tcp);
 	if (connect(target->fd, (const struct sockaddr *)&address->storage, address->length) != 0 &&
 		errno != EINPROGRESS)
