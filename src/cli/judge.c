@@ -103,6 +103,7 @@ static bool same_sitting(const struct tare_trial *one, const struct tare_trial *
 
 struct crossing {
 	bool sittings, hosts; /* no sitting, no host, has rounds of both arms */
+	bool singly;          /* each round is a sitting of its own, so that the scatter of rounds holds that of sittings */
 	size_t each[2];       /* sittings of each arm, or hosts */
 };
 
@@ -127,6 +128,7 @@ static struct crossing crossing_of(const struct tare_trial *trials, size_t count
 		}
 	for (size_t i = 0; i < count; i++)
 		crossing.each[trials[i].arm != 0] += seen_before(trials, i, crossing.hosts) ? 0 : 1;
+	crossing.singly = crossing.each[0] + crossing.each[1] == count && crossing.each[0] > 1 && crossing.each[1] > 1;
 	return crossing;
 }
 
@@ -140,7 +142,7 @@ static void judge_level(const struct judging *judging, const struct tare_trial *
 	struct crossing crossing = crossing_of(trials, count);
 	struct tare_verdict *primary = &all->verdicts[0];
 	struct tare_calibration calibration;
-	if (!crossing.sittings)
+	if (!crossing.sittings || crossing.singly)
 		return;
 	const char *what = crossing.hosts ? "another host" : "a restart or another day";
 	text_add(&text, "%s and %s are of different %s", primary->name_a, primary->name_b, crossing.hosts ? "hosts" : "sittings");
