@@ -100,7 +100,7 @@ size_t xdp_filter_write(
 	/* a 64-bit constant takes two instructions */
 	add(&w, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, map_fd);
 	add(&w, 0, 0, 0, 0, 0);
-	add(&w, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, without_socket);
+	add(&w, BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, (int32_t)without_socket);
 	add(&w, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect_map);
 	add(&w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 	for (size_t i = 0; i < w.to_pass_count; i++)
@@ -141,7 +141,7 @@ int xdp_filter_load(const struct xdp_take *take, enum xdp_action without_socket,
 
 static int try_attach(const struct xdp_filter *filter, unsigned index, uint32_t flags)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, options, .flags = flags);
+	struct bpf_link_create_opts options = {.sz = sizeof options, .flags = flags};
 	return bpf_link_create(filter->program_fd, (int)index, BPF_XDP, &options);
 }
 

@@ -103,8 +103,8 @@ static void tell_clock(struct text *text, uint16_t estimate)
 		format_duration((int64_t)(seconds * 1e9), bound, sizeof bound);
 	else
 		snprintf(bound, sizeof bound, "no bound");
-	text_add(text, ", %s stamps, clock %s within %s", estimate & STAMP_ERROR_Z ? "PTP" : "NTP",
-		estimate & STAMP_ERROR_S ? "said to be synchronised" : "not synchronised, it says,", bound);
+	text_add(text, ", %s stamps, clock %ssynchronised by its own account (within %s)",
+		estimate & STAMP_ERROR_Z ? "PTP" : "NTP", estimate & STAMP_ERROR_S ? "" : "not ", bound);
 }
 
 static void tell_tlvs(const struct stamp_seen *seen, struct text *text)

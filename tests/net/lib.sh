@@ -126,13 +126,17 @@ in_a() { nsenter --net="/proc/$net_a/ns/net" "$@"; }
 in_b() { nsenter --net="/proc/$net_b/ns/net" "$@"; }
 
 # background NAME COMMAND...: runs it with its output in NAME.out, its process id in $NAME_pid.
-# COMMAND is a program, or in_a/in_b and a program, which then replaces nsenter: the id is its own.
+# COMMAND is a program, or in_a, in_b, ... and a program, which then replaces nsenter: the id is its own.
 background() {
 	background_name=$1
 	shift
 	case $1 in
-	in_a) shift; set -- nsenter --net="/proc/$net_a/ns/net" "$@" ;;
-	in_b) shift; set -- nsenter --net="/proc/$net_b/ns/net" "$@" ;;
+	in_?)
+		eval "background_space=\$net_${1#in_}"
+		shift
+		# shellcheck disable=SC2154
+		set -- nsenter --net="/proc/$background_space/ns/net" "$@"
+		;;
 	esac
 	"$@" >"$net_scratch/$background_name.out" 2>&1 </dev/null &
 	net_jobs="$net_jobs $!"

@@ -5,7 +5,6 @@
  * pass as well, so the program is loaded to drop those: here "dropped" means "taken".
  */
 #include <bpf/bpf.h>
-#include <errno.h>
 
 #include "net/xdp_filter.h"
 #include "tap.h"
@@ -30,7 +29,7 @@ static size_t make(uint8_t *frame, bool v6, size_t payload_bytes)
 /* -1: could not be run. */
 static int verdict(const uint8_t *frame, size_t bytes)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, run, .data_in = frame, .data_size_in = (uint32_t)bytes, .repeat = 1);
+	struct bpf_test_run_opts run = {.sz = sizeof run, .data_in = frame, .data_size_in = (uint32_t)bytes, .repeat = 1};
 	return bpf_prog_test_run_opts(filter.program_fd, &run) < 0 ? -1 : (int)run.retval;
 }
 
