@@ -396,6 +396,8 @@ struct echo_counts echo_counts(const struct echo *echo, size_t listener)
 
 bool echo_how(const struct echo *echo, size_t listener, char *buffer, size_t room)
 {
+	if (echo->listeners[listener].kind == LISTENER_GROUP)
+		return listener_describe(&echo->listeners[listener], buffer, room);
 	if (echo->listeners[listener].kind != LISTENER_XDP)
 		return false;
 	bypass_describe(&echo->listeners[listener], buffer, room);

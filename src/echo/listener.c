@@ -26,7 +26,7 @@ static int read_url(struct listener *listener, const char *text, struct net_url 
 	struct net_url url;
 	if (net_url_parse(text, &url, err) < 0)
 		return -1;
-	if (url.path[0] && strcmp(url.scheme, "xdp") != 0)
+	if (url.path[0] && strcmp(url.scheme, "xdp") != 0 && !(strcmp(url.scheme, "udp") == 0 && url.path[0] == '?'))
 		return tare_fail(err, TARE_E_USAGE, "'%.200s' has something behind host and port: '%.100s'", text, url.path);
 	if (strcmp(url.scheme, "stamp") == 0) {
 		listener->kind = LISTENER_STAMP;
@@ -58,13 +58,6 @@ static bool is_wildcard(const struct net_address *address)
 	if (address->storage.ss_family == AF_INET)
 		return ((const struct sockaddr_in *)&address->storage)->sin_addr.s_addr == htonl(INADDR_ANY);
 	return IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&address->storage)->sin6_addr);
-}
-
-static bool is_multicast(const struct net_address *address)
-{
-	if (address->storage.ss_family == AF_INET)
-		return IN_MULTICAST(ntohl(((const struct sockaddr_in *)&address->storage)->sin_addr.s_addr));
-	return IN6_IS_ADDR_MULTICAST(&((const struct sockaddr_in6 *)&address->storage)->sin6_addr);
 }
 
 /* The sentence, and what would help on a line of its own. */
@@ -110,6 +103,24 @@ static int ask_control(struct listener *listener, bool v6, struct tare_err *err)
 	return 0;
 }
 
+/* udp:// for a group has a kind of its own here; other kinds do not answer to groups. */
+static int read_group(struct listener *listener, const struct net_url *url, struct tare_err *err)
+{
+	bool group = net_is_group(&listener->address);
+	if (group && listener->kind != LISTENER_UDP)
+		return tare_fail(err, TARE_E_USAGE, "cannot listen on %s: only udp:// answers to multicast groups", listener->url);
+	if (!group && listener->kind == LISTENER_UDP && url->path[0])
+		return tare_fail(err, TARE_E_USAGE, "%s: if=, source=, ttl=, loop= and reply= are for multicast groups, and this is none\n"
+			"  groups are 224.0.0.0 to 239.255.255.255 and ff00::/8", listener->url);
+	if (!group)
+		return 0;
+	if (net_group_read(url, &listener->address, NET_GROUP_RESPONDER, NULL, &listener->group, err) < 0)
+		return -1;
+	listener->kind = LISTENER_GROUP;
+	net_group_scope(&listener->group, &listener->address);
+	return 0;
+}
+
 int listener_open(struct listener *listener, const char *text, struct tare_err *err)
 {
 	struct net_url url;
@@ -120,9 +131,8 @@ int listener_open(struct listener *listener, const char *text, struct tare_err *
 	listener->port = (uint16_t)url.port;
 	listener->wildcard = is_wildcard(&listener->address);
 	snprintf(listener->url, sizeof listener->url, "%s://%s", url.scheme, listener->address.text);
-	if (is_multicast(&listener->address))
-		return tare_fail(err, TARE_E_USAGE, "cannot listen on %s: every member of the group would answer",
-			listener->url);
+	if (read_group(listener, &url, err) < 0)
+		return -1;
 	if (listener->kind == LISTENER_XDP)
 		return bypass_open(listener, &url, err);
 	bool stream = listener->kind == LISTENER_TCP;
@@ -140,6 +150,8 @@ int listener_open(struct listener *listener, const char *text, struct tare_err *
 	if (stream)
 		return stream_open(listener, err);
 	net_buffers(listener->fd, BUFFER_BYTES);
+	if (listener->kind == LISTENER_GROUP)
+		return net_group_join(listener->fd, &listener->group, &listener->address, err);
 	return ask_control(listener, v6, err);
 }
 
@@ -162,6 +174,18 @@ void listener_wake(const struct listener *listener)
 		return;
 	/* says ENOTCONN, as the socket has no peer, but marks it as ended for receivers all the same */
 	shutdown(listener->fd, SHUT_RD);
+}
+
+bool listener_describe(const struct listener *listener, char *buffer, size_t room)
+{
+	const struct net_group *group = &listener->group;
+	struct text text = {.bytes = buffer, .room = room};
+	text_add(&text, "joined %s", group->device[0] ? "on " : "as routed");
+	text_add(&text, "%s", group->device);
+	if (group->source.length)
+		text_add(&text, ", for requests of %s only", group->source.host);
+	text_add(&text, ", answers go to %s", group->reply_to_group ? "the group" : "who asked");
+	return true;
 }
 
 uint64_t listener_overrun(const struct listener *listener)

@@ -6,9 +6,10 @@
 #include "echo/answer.h"
 #include "echo/echo.h"
 #include "echo/follow.h"
+#include "net/group.h"
 #include "net/net.h"
 
-enum listener_kind { LISTENER_UDP, LISTENER_STAMP, LISTENER_TCP, LISTENER_XDP };
+enum listener_kind { LISTENER_UDP, LISTENER_STAMP, LISTENER_TCP, LISTENER_XDP, LISTENER_GROUP };
 
 /* Written by the one thread that serves the listener, read by anyone: no lock, no locked instruction. */
 typedef _Atomic uint64_t listener_count;
@@ -38,6 +39,7 @@ struct listener {
 	unsigned run;           /* not batching: receive calls in a row that found one; batching: that found one at most */
 	struct stream *stream;  /* of tcp://, stream.h */
 	struct bypass *bypass;  /* of xdp://, bypass.h */
+	struct net_group group; /* LISTENER_GROUP: udp:// for a multicast group */
 	/* counts on a cache line of their own */
 	_Alignas(64) listener_count requests, replies, too_short, refused, limited, send_errors, foreign;
 	listener_count unauthenticated, wrong_hmac, wrong_tlvs;
@@ -48,5 +50,7 @@ int listener_open(struct listener *listener, const char *url, struct tare_err *e
 void listener_close(struct listener *listener);
 /* Wakes whoever waits on it, now and ever after. */
 void listener_wake(const struct listener *listener);
+/* Of a group: where it was joined and where answers go; true. */
+bool listener_describe(const struct listener *listener, char *buffer, size_t room);
 /* Datagrams that found the buffer full; 0 when the kernel does not tell. */
 uint64_t listener_overrun(const struct listener *listener);

@@ -57,6 +57,36 @@ static int nothing(int why)
 	return why == EAGAIN || why == EINTR ? 0 : -why;
 }
 
+/* To whom a group's request is answered: who asked, or everybody in the group at the same port. */
+static struct sockaddr_storage group_reply_to(const struct listener *listener, const struct sockaddr_storage *from)
+{
+	if (!listener->group.reply_to_group)
+		return *from;
+	struct sockaddr_storage to = listener->address.storage;
+	/* both families keep the port at the same place */
+	((struct sockaddr_in *)&to)->sin_port = ((const struct sockaddr_in *)from)->sin_port;
+	return to;
+}
+
+static int serve_group(struct server *server, struct listener *listener, int receive_flags)
+{
+	struct sockaddr_storage from, to;
+	socklen_t from_length = sizeof from;
+	ssize_t got = recvfrom(
+		listener->fd, server->packet, SERVE_ROOM, receive_flags, (struct sockaddr *)&from, &from_length);
+	if (got < 0)
+		return nothing(errno);
+	if (from_length == 0) /* woken up to end */
+		return 0;
+	count_one(&listener->requests);
+	if (!serve_counted(listener, answer_source(server->rules, server->limit, &from)))
+		return 1;
+	to = group_reply_to(listener, &from);
+	count_sent(listener, sendto(listener->fd, server->packet, (size_t)got, MSG_DONTWAIT, (const struct sockaddr *)&to,
+				     listener->address.length));
+	return 1;
+}
+
 static int serve_plain(struct server *server, struct listener *listener, int receive_flags)
 {
 	struct sockaddr_storage from;
@@ -290,5 +320,7 @@ int serve_one(struct server *server, struct listener *listener, int receive_flag
 		return bypass_serve(server, listener);
 	if (listener->kind == LISTENER_UDP && !listener->wildcard)
 		return serve_plain(server, listener, receive_flags);
+	if (listener->kind == LISTENER_GROUP)
+		return serve_group(server, listener, receive_flags);
 	return serve_full(server, listener, receive_flags);
 }

@@ -441,7 +441,8 @@ static void trouble(void)
 	open_fails(none, "udp://127.0.0.1", TARE_E_USAGE, "needs a port");
 	open_fails(none, "stmap://127.0.0.1", TARE_E_USAGE, "'stamp'");
 	open_fails(none, "udp://203.0.113.77:9999", TARE_E_SYSTEM, "no interface");
-	open_fails(none, "udp://224.0.0.1:9999", TARE_E_USAGE, "group");
+	open_fails(none, "stamp://224.0.0.1:9999", TARE_E_USAGE, "only udp:// answers to multicast groups");
+	open_fails(none, "udp://127.0.0.1:9999?if=lo", TARE_E_USAGE, "are for multicast groups");
 	open_fails(none, NULL, TARE_E_USAGE, "nothing to listen on");
 	open_fails(listed, url, TARE_E_USAGE, "10.0.0.1/8");
 	open_fails(sealed, "stamp://127.0.0.1:8999", TARE_E_SYSTEM, "cannot open the key file");
