@@ -22,7 +22,7 @@ static bool is_pending_error(int error)
 static int send_packets(struct probe_target *target, struct datagram *d, unsigned count)
 {
 	if (count == 1) {
-		ssize_t sent = send(target->fd, d->packets, d->packet_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t sent = sendto(target->fd, d->packets, d->packet_bytes, MSG_DONTWAIT | MSG_NOSIGNAL, d->to, d->to_length);
 		return sent < 0 ? -errno : 1;
 	}
 	int sent = sendmmsg(target->fd, d->out, count, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -110,7 +110,7 @@ int datagram_send_at(struct probe_target *target, uint64_t number, clock_mono du
 	} while (clock_between(now, due) > 0);
 	if (d->format->stamp)
 		d->format->stamp(d, d->packets, number, now);
-	if (send(target->fd, d->packets, d->packet_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+	if (sendto(target->fd, d->packets, d->packet_bytes, MSG_DONTWAIT | MSG_NOSIGNAL, d->to, d->to_length) < 0)
 		return datagram_send(target, number, 1);
 	note_sent(target, d, number, 1, now);
 	return 1;

@@ -41,6 +41,8 @@ struct datagram {
 	uint64_t key_next;                        /* stamped sends since the count began; the kernel has its lower 32 bits */
 	bool keys_doubtful;                       /* a send was refused: old kernels counted it */
 	uint64_t *key_number;                     /* request of each key, a ring */
+	const struct sockaddr *to;                /* borrowed; NULL: the socket is connected, send and sendto are one call */
+	socklen_t to_length;
 
 	/* the kind's own */
 	uint64_t cookie;
@@ -55,6 +57,16 @@ struct datagram {
  */
 int datagram_open(struct probe_target *target, int type, int protocol, size_t packet_bytes,
 		  const struct datagram_format *format, struct tare_err *err) TARE_MUST_USE;
+/*
+ * The same for a socket that is not connected: `aim` takes the place of connecting and calls datagram_aim.
+ * `own`, from malloc, becomes the datagram's, also after failure.
+ */
+typedef int datagram_aim_function(struct probe_target *target, struct tare_err *err);
+int datagram_open_with(struct probe_target *target, int type, int protocol, size_t packet_bytes,
+		       const struct datagram_format *format, datagram_aim_function *aim, void *own,
+		       struct tare_err *err) TARE_MUST_USE;
+/* All packets go to this address, which is borrowed. */
+void datagram_aim(struct datagram *datagram, const struct sockaddr *to, socklen_t length);
 static inline struct datagram *datagram_of(struct probe_target *target)
 {
 	return target->state;

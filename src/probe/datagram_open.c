@@ -54,7 +54,25 @@ static int buffer_bytes(const struct probe_request *request)
 	return bytes < BUFFER_LEAST ? BUFFER_LEAST : bytes > BUFFER_MOST ? BUFFER_MOST : (int)bytes;
 }
 
-static int prepare_socket(struct probe_target *target, struct tare_err *err)
+void datagram_aim(struct datagram *d, const struct sockaddr *to, socklen_t length)
+{
+	d->to = to;
+	d->to_length = length;
+	for (unsigned i = 0; i < PROBE_BATCH_MAX; i++) {
+		/* sendmmsg reads it only */
+		d->out[i].msg_hdr.msg_name = (void *)(uintptr_t)to;
+		d->out[i].msg_hdr.msg_namelen = length;
+	}
+}
+
+static int connect_socket(struct probe_target *target, struct tare_err *err)
+{
+	if (connect(target->fd, (const struct sockaddr *)&target->request.address.storage, target->request.address.length) != 0)
+		return tare_fail_errno(err, errno, "cannot reach %s", target->request.address.text);
+	return 0;
+}
+
+static int prepare_socket(struct probe_target *target, datagram_aim_function *aim, struct tare_err *err)
 {
 	int on = 1, fd = target->fd;
 	bool v6 = target->request.address.storage.ss_family == AF_INET6;
@@ -70,20 +88,27 @@ static int prepare_socket(struct probe_target *target, struct tare_err *err)
 	net_buffers(fd, buffer_bytes(&target->request));
 	if (want && net_stamps_on(fd, want, &target->stamps, err) < 0)
 		return -1;
-	if (connect(fd, (const struct sockaddr *)&target->request.address.storage, target->request.address.length) != 0)
-		return tare_fail_errno(err, errno, "cannot reach %s", target->request.address.text);
-	return 0;
+	return aim(target, err);
 }
 
 int datagram_open(struct probe_target *target, int type, int protocol, size_t packet_bytes,
 	const struct datagram_format *format, struct tare_err *err)
 {
+	return datagram_open_with(target, type, protocol, packet_bytes, format, connect_socket, NULL, err);
+}
+
+int datagram_open_with(struct probe_target *target, int type, int protocol, size_t packet_bytes,
+	const struct datagram_format *format, datagram_aim_function *aim, void *own, struct tare_err *err)
+{
 	struct datagram *d = calloc(1, sizeof *d);
 	target->state = d;
+	if (!d)
+		free(own);
 	if (!d)
 		return tare_fail_errno(err, ENOMEM, "cannot hold the packets of %s", target->request.address.text);
 	d->target = target;
 	d->format = format;
+	d->own = own;
 	d->packet_bytes = packet_bytes;
 	d->v6 = target->request.address.storage.ss_family == AF_INET6;
 	d->cookie = pacer_mix(target->request.seed, 0);
@@ -95,7 +120,7 @@ int datagram_open(struct probe_target *target, int type, int protocol, size_t pa
 		target->fd = socket(d->v6 ? AF_INET6 : AF_INET, type | SOCK_CLOEXEC, protocol);
 	if (target->fd < 0)
 		return tare_fail_errno(err, errno, "cannot open a socket to %s", target->request.address.text);
-	return prepare_socket(target, err);
+	return prepare_socket(target, aim, err);
 }
 
 void datagram_close(struct probe_target *target)

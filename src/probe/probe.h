@@ -51,6 +51,7 @@ struct probe_kind {
 	bool has_path;         /* takes what stands behind host and port in its URL */
 	enum probe_exchanges exchanges;
 	bool alone;            /* what it works with may block or allocate: a thread of its own, and its own loop */
+	/* May make the target another kind of the same scheme: udp for a group is one. */
 	int (*open)(struct probe_target *target, struct tare_err *err);
 	/*
 	 * Sends requests [first, first + count), count <= PROBE_BATCH_MAX. Fills USER_TX of those the

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Kind udp: a datagram that any echo server returns as it is (RFC 862), known again by its cookie. */
+#include "net/group.h"
 #include "probe/datagram.h"
+#include "probe/group.h"
 #include "wire/payload.h"
 
 static void udp_prepare(struct datagram *d, uint8_t *packet, uint64_t number)
@@ -24,7 +26,17 @@ static const struct datagram_format udp_format = {
 
 static int udp_open(struct probe_target *target, struct tare_err *err)
 {
-	if (datagram_open(target, SOCK_DGRAM, 0, target->request.payload_bytes, &udp_format, err) < 0)
+	const struct probe_request *request = &target->request;
+	bool group = net_is_group(&request->address);
+	if (!group && request->url->path[0] == '?')
+		return tare_fail(err, TARE_E_USAGE, "'%.200s': if=, source=, ttl= and loop= are for multicast groups, and %s is none\n"
+			"  groups are 224.0.0.0 to 239.255.255.255 and ff00::/8; for one host there are --interface, --source and --ttl",
+			request->text, request->address.host);
+	if (!group && request->url->path[0])
+		return tare_fail(err, TARE_E_USAGE, "'%.200s' has something behind host and port: '%.100s'", request->text,
+			request->url->path);
+	if (group ? group_open(target, &udp_format, err) < 0
+		  : datagram_open(target, SOCK_DGRAM, 0, request->payload_bytes, &udp_format, err) < 0)
 		return -1;
 	struct datagram *d = datagram_of(target);
 	for (unsigned i = 0; i < PROBE_BATCH_MAX; i++)
@@ -40,6 +52,7 @@ const struct probe_kind probe_udp = {
 	.usual_bytes = 64,
 	.most_bytes = 65507,
 	.takes_path = true,
+	.has_path = true,
 	.begin = datagram_begin,
 	.open = udp_open,
 	.send = datagram_send,

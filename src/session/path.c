@@ -47,9 +47,10 @@ static void add_seen(struct text *text, const struct net_path_seen *seen)
 		text_add(text, "no answer showed its way");
 		return;
 	}
+	text_add(text, "answers have ");
 	if (seen->ttl >= 0) {
 		int hops = hops_of(seen->ttl);
-		text_add(text, "answers have TTL %d (%d hop%s, if sent with %d), ", seen->ttl, hops, hops == 1 ? "" : "s",
+		text_add(text, "TTL %d (%d hop%s, if sent with %d), ", seen->ttl, hops, hops == 1 ? "" : "s",
 			seen->ttl + hops);
 	}
 	if (seen->tos >= 0)
