@@ -20,11 +20,12 @@ net_here=$(cd "$(dirname "$0")" && pwd)
 # Read by the scripts.
 # shellcheck disable=SC2034
 {
-A4=10.77.0.1 B4=10.77.0.2
-A6=fd77::1 B6=fd77::2
+A4=10.77.0.1 B4=10.77.0.2 C4=10.77.0.3
+A6=fd77::1 B6=fd77::2 C6=fd77::3
 }
 net_a=
 net_b=
+net_c=
 net_jobs=
 net_scratch=
 
@@ -119,11 +120,39 @@ net_wait_up() {
 
 net_state() { "$1" ip link show "$2" | sed -n 's/.* state \([A-Z]*\) .*/\1/p'; }
 
+# net_third: makes C, and a bridge br0 in A that joins A, B and C; it has A's addresses from then on.
+net_third() {
+	net_hold
+	net_c=$held
+	in_c ip link set lo up
+	if ! why=$(in_a ip link add br0 type bridge mcast_snooping 0 2>&1); then skip_all "no bridge: $why"; fi
+	in_a ip link add a1 type veth peer name c0 netns "$net_c"
+	for port in a0 a1; do
+		in_a ip addr flush dev $port
+		in_a ip link set $port master br0
+	done
+	net_address in_a br0 "$A4" "$A6"
+	net_address in_c c0 "$C4" "$C6"
+	in_a ip link set a1 up
+	in_a ip link set br0 up
+	in_c ip link set c0 up
+	tries=0
+	while [ "$tries" -lt 100 ]; do
+		if [ "$(net_state in_a br0) $(net_state in_c c0)" = "UP UP" ] && [ "$(in_a bridge link 2>/dev/null |
+			grep -c 'state forwarding')" = 2 ] && [ -z "$(in_a ip -6 addr show tentative)" ]; then
+			return
+		fi
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+}
+
 # IPv6 may be switched off in this kernel: ask before expecting it.
-net_has_ipv6() { in_a ip -6 addr show dev a0 2>/dev/null | grep -q "$A6"; }
+net_has_ipv6() { in_a ip -6 addr show 2>/dev/null | grep -q "$A6"; }
 
 in_a() { nsenter --net="/proc/$net_a/ns/net" "$@"; }
 in_b() { nsenter --net="/proc/$net_b/ns/net" "$@"; }
+in_c() { nsenter --net="/proc/$net_c/ns/net" "$@"; }
 
 # background NAME COMMAND...: runs it with its output in NAME.out, its process id in $NAME_pid.
 # COMMAND is a program, or in_a, in_b, ... and a program, which then replaces nsenter: the id is its own.
@@ -174,7 +203,7 @@ net_cleanup() {
 		kill "$job" 2>/dev/null && wait "$job" 2>/dev/null
 	done
 	# Whoever is in there was started by this script, past `background` or not; the holders go last.
-	for space in $net_a $net_b; do
+	for space in $net_a $net_b $net_c; do
 		net_is_ours "$space" || continue
 		inside=$(readlink "/proc/$space/ns/net")
 		for process in /proc/[0-9]*; do
@@ -184,7 +213,7 @@ net_cleanup() {
 			fi
 		done
 	done
-	for space in $net_a $net_b; do
+	for space in $net_a $net_b $net_c; do
 		kill "$space" 2>/dev/null && wait "$space" 2>/dev/null
 	done
 	if [ -n "$net_scratch" ]; then rm -rf "$net_scratch"; fi
