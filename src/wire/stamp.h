@@ -50,6 +50,7 @@ enum {
 	STAMP_TLV_HMAC = 8,
 	STAMP_TLV_PEER = 249,
 	STAMP_TLV_REASON = 250,
+	STAMP_TLV_FACTS = 251, /* facts.h */
 	STAMP_REASON_VALUE_BYTES = 40,
 	STAMP_INFO_VALUE_BYTES = 4,
 	STAMP_CLASS_VALUE_BYTES = 4,
@@ -213,6 +214,7 @@ struct stamp_made {
 	size_t bytes;
 	size_t peer_at;   /* offset of our TLV's value; 0: the request had none */
 	size_t reason_at; /* the same of the reason TLV */
+	size_t facts_at, facts_bytes; /* the same of the facts TLV of an authenticated request, and its length */
 	size_t hmac_at;   /* the same of the HMAC TLV, which stamp_reflect_sent fills */
 	bool has_dscp;    /* `dscp` was asked for the reply and is granted */
 	uint8_t dscp;

@@ -3,6 +3,7 @@
  * The reflector's end. A reply may be made in the request's own buffer: then
  * nothing is copied but the few fields that change places.
  */
+#include "wire/facts.h"
 #include "wire/tlv.h"
 
 static void peer_write(uint8_t *value, const struct stamp_peer *peer)
@@ -19,7 +20,7 @@ static void peer_write(uint8_t *value, const struct stamp_peer *peer)
 /* Somebody else's experiment under 249 has another cookie, or none. */
 static bool is_ours(const uint8_t *reply, const struct tlv *tlv)
 {
-	return (tlv->type == STAMP_TLV_PEER || tlv->type == STAMP_TLV_REASON) && tlv->length > PEER_VERSION_AT &&
+	return tlv->type >= STAMP_TLV_PEER && tlv->type <= STAMP_TLV_FACTS && tlv->length > PEER_VERSION_AT &&
 	       get_u32(reply + tlv->value_at + PEER_COOKIE_AT) == STAMP_PEER_COOKIE &&
 	       reply[tlv->value_at + PEER_VERSION_AT] == STAMP_PEER_VERSION;
 }
@@ -29,7 +30,7 @@ static void clear_flags(uint8_t *reply, const struct tlv *tlv)
 	reply[tlv->at] = (uint8_t)(tlv->flags & ~(STAMP_FLAG_U | STAMP_FLAG_M | STAMP_FLAG_I));
 }
 
-/* The length a TLV must have; SIZE_MAX: any. Types 249 and 250 are ours by their cookie. */
+/* The length a TLV must have; SIZE_MAX: any. Types 249 to 251 are ours by their cookie. */
 static size_t length_of(const struct tlv *tlv, bool ours)
 {
 	switch (tlv->type) {
@@ -43,6 +44,9 @@ static size_t length_of(const struct tlv *tlv, bool ours)
 		return ours ? STAMP_PEER_VALUE_BYTES : SIZE_MAX;
 	case STAMP_TLV_REASON:
 		return ours ? STAMP_REASON_VALUE_BYTES : SIZE_MAX;
+	case STAMP_TLV_FACTS:
+		/* as long as the sender likes */
+		return ours && tlv->length < FACTS_HEAD_BYTES ? FACTS_HEAD_BYTES : SIZE_MAX;
 	default:
 		return SIZE_MAX;
 	}
@@ -110,6 +114,13 @@ static bool answer_tlv(
 		/* its flags are cleared when it is filled */
 		if (ours && made->reason_at == 0)
 			made->reason_at = tlv->value_at;
+		return false;
+	case STAMP_TLV_FACTS:
+		/* the same; only behind an HMAC that is right */
+		if (ours && made->hmac_at && made->facts_at == 0) {
+			made->facts_at = tlv->value_at;
+			made->facts_bytes = tlv->length;
+		}
 		return false;
 	default:
 		return false;
