@@ -91,6 +91,11 @@ int host_comparison_open(const char *const *declared, size_t declared_count, con
 	return 0;
 }
 
+bool host_comparison_fits(const struct host_comparison *comparison, size_t i)
+{
+	return i < comparison->declared_count && comparison->declared[i].found;
+}
+
 static void drop_result(struct host_comparison *comparison)
 {
 	free(comparison->row);

@@ -45,6 +45,8 @@ struct host_comparison;
 int host_comparison_open(const char *const *declared, size_t declared_count, const char *const *allowed,
 	size_t allowed_count, struct host_comparison **ret_comparison, struct tare_err *err) TARE_MUST_USE;
 void host_comparison_free(struct host_comparison *comparison); /* NULL is fine */
+/* Whether declaration i, in the order given, fits a key: behind host_comparison_result. */
+bool host_comparison_fits(const struct host_comparison *comparison, size_t i);
 /* Start and end of one round; arm 'A' or 'B'. Takes both over, also on failure. */
 int host_comparison_round(struct host_comparison *comparison, char arm, unsigned round, struct host_snapshot *start,
 	struct host_snapshot *end, struct tare_err *err) TARE_MUST_USE;

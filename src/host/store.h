@@ -23,6 +23,18 @@ int host_snapshot_load(const char *path, struct host_snapshot **ret_snapshot, st
 int host_snapshot_parse(
 	char *text, const char *name, struct host_snapshot **ret_snapshot, struct tare_err *err) TARE_MUST_USE;
 
+/* The JSON lines behind zlib. */
+struct host_packed {
+	uint8_t *bytes; /* to be freed */
+	size_t count, plain_bytes;
+};
+/* Fails when it has more than plain_most octets unpacked. */
+int host_snapshot_pack(const struct host_snapshot *snapshot, size_t plain_most, struct host_packed *ret_packed,
+	struct tare_err *err) TARE_MUST_USE;
+/* plain_bytes is believed, and bounded, by the caller; all else is checked. `name` as with host_snapshot_parse. */
+int host_snapshot_unpack(const struct host_packed *packed, const char *name, struct host_snapshot **ret_snapshot,
+	struct tare_err *err) TARE_MUST_USE;
+
 enum { HOST_STORE_PATH_BYTES = 1024 };
 struct host_store {
 	char folder[HOST_STORE_PATH_BYTES];
