@@ -20,7 +20,7 @@ enum { INTERRUPTED = 130 };
 
 struct echo_options {
 	struct option_cpus cpus;
-	bool spin, strict, light, stateful, json, why, why_softirq;
+	bool spin, strict, light, stateful, facts, json, why, why_softirq;
 	uint64_t fifo_priority;
 	const char *allow, *key_file;
 	int64_t limit_interval_ns;
@@ -61,6 +61,10 @@ static const struct option echo_options[] = {
 		.metavar = "FILE",
 		.help = "stamp: answer authenticated requests with this key only; the file must be ours, mode 0600",
 		.offset = OPTION_AT(struct echo_options, key_file)},
+	{.name = "facts",
+		.type = OPTION_FLAG,
+		.help = "stamp: serve what this host is set to, to senders that have the key of --key-file",
+		.offset = OPTION_AT(struct echo_options, facts)},
 	{.name = "allow",
 		.type = OPTION_TEXT,
 		.metavar = "LIST",
@@ -105,8 +109,9 @@ static void print_places(struct cli *cli, const struct echo *echo)
 		char cpu[32] = "any CPU", how[160];
 		if (place.cpu >= 0)
 			snprintf(cpu, sizeof cpu, "CPU %d", place.cpu);
-		fprintf(cli->note, "listening on %s, %s, %s%s%s%s\n", place.listener, cpu,
+		fprintf(cli->note, "listening on %s, %s, %s%s%s%s%s\n", place.listener, cpu,
 			place.spinning ? "spinning" : "blocking", place.authenticated ? ", authenticated" : "",
+			place.facts ? ", serving facts" : "",
 			place.without_kernel_stamps ? ", without the kernel's receive stamps" : "",
 			place.unwatched ? ", explaining late replies" : "");
 		if (echo_how(echo, i, how, sizeof how))
@@ -174,6 +179,8 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 		.stateful = options->stateful,
 		.light = options->light && !options->strict,
 		.key_file = options->key_file,
+		.facts = options->facts,
+		.tool = cli_version(),
 		.allow = options->allow,
 		.limit_interval_ns = options->limit_interval_ns,
 		.why = options->why,

@@ -47,6 +47,7 @@ struct echo {
 	struct arena *arena;
 	struct answer_rules *rules;
 	struct stamp_key *key;      /* NULL: none */
+	struct facts_desk *facts;   /* NULL: not served */
 	struct inject_plan *inject; /* NULL: none */
 	struct listener *listeners;
 	struct worker *workers;
@@ -176,6 +177,7 @@ static int take_worker(struct echo *echo, const struct echo_config *config, stru
 	worker->echo = echo;
 	worker->server.spin = echo->spin;
 	worker->server.rules = echo->rules;
+	worker->server.facts = echo->facts;
 	worker->server.packet = ARENA_ARRAY(echo->arena, uint8_t, SERVE_ROOM);
 	worker->server.batch = ARENA_ARRAY(echo->arena, struct batch, 1);
 	uint8_t *packets = ARENA_ARRAY(echo->arena, uint8_t, (size_t)SERVE_BATCH * SERVE_STRIDE);
@@ -254,6 +256,8 @@ static int fill(struct echo *echo, const struct echo_config *config, struct tare
 	if (config->key_file && stamp_key_load(config->key_file, &echo->key, err) < 0)
 		return tare_err_prefix(err, "--key-file");
 	echo->rules->key = echo->key;
+	if (config->facts && facts_desk_open(config->cpus, config->cpu_count, config->tool, &echo->facts, err) < 0)
+		return -1;
 	source_ports_usual(&echo->rules->refused_ports);
 	if (config->allow && source_allow_parse(config->allow, &echo->rules->allow, err) < 0)
 		return -1;
@@ -278,6 +282,9 @@ int echo_open(const struct echo_config *config, struct echo **ret_echo, struct t
 	if (config->key_file && config->light)
 		return tare_fail(err, TARE_E_USAGE,
 			"--key-file and --light exclude each other: TWAMP-light requests are not authenticated");
+	if (config->facts && !config->key_file)
+		return tare_fail(err, TARE_E_USAGE,
+			"--facts needs --key-file: what this host is set to is told to senders that have the key only");
 	struct echo *echo = calloc(1, sizeof *echo);
 	if (!echo)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
@@ -313,6 +320,8 @@ static int start_worker(struct worker *worker, struct tare_err *err)
 
 int echo_start(struct echo *echo, struct tare_err *err)
 {
+	if (echo->facts && facts_desk_start(echo->facts, err) < 0)
+		return -1;
 	for (size_t i = 0; i < echo->worker_count; i++) {
 		if (start_worker(&echo->workers[i], err) < 0) {
 			echo_stop(echo);
@@ -351,6 +360,7 @@ void echo_free(struct echo *echo)
 		close(echo->keeper_fd);
 	if (echo->end_fd >= 0)
 		close(echo->end_fd);
+	facts_desk_free(echo->facts);
 	arena_free(echo->arena);
 	stamp_key_free(echo->key);
 	free(echo);
@@ -369,6 +379,7 @@ struct echo_place echo_place(const struct echo *echo, size_t listener)
 		.listener = echo->listeners[listener].url,
 		.cpu = worker->cpu,
 		.spinning = echo->spin,
+		.facts = echo->facts && echo->listeners[listener].kind == LISTENER_STAMP,
 		.authenticated = echo->key && echo->listeners[listener].kind == LISTENER_STAMP,
 		.without_kernel_stamps = echo->listeners[listener].kind == LISTENER_STAMP &&
 			!echo->listeners[listener].kernel_stamps,

@@ -31,6 +31,8 @@ struct echo_config {
 	bool stateful;          /* stamp: count replies per session instead of copying the sender's sequence */
 	bool light;             /* stamp: answer 14 to 43 octets (TWAMP-light) with 44 */
 	const char *key_file;   /* stamp: authenticated mode, and nothing else is answered (base/secret.h); NULL: no key */
+	bool facts;             /* stamp: serve this host's facts to senders that have the key; needs key_file */
+	const char *tool;       /* "tare 0.1.0", for them; borrowed until echo_free */
 	const char *allow;      /* "10.0.0.0/8,fd00::/8": answer these sources only; NULL: all */
 	/*
 	 * Least time between requests of one source, 0: no limit. A tenth of a second's
@@ -66,6 +68,7 @@ struct echo_place {
 	int cpu;              /* -1: not pinned */
 	bool spinning;
 	const char *unwatched;      /* what a thread that explains itself does not see; "": nothing, NULL: it does not explain */
+	bool facts;                 /* serves them */
 	bool authenticated;         /* a stamp:// that answers with a key only */
 	bool without_kernel_stamps; /* a stamp:// that cannot tell the kernel's receive time */
 };

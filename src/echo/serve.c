@@ -228,6 +228,8 @@ static void send_stamp(
 {
 	if (server->account && made->reason_at)
 		explain(server, message->msg_iov->iov_base, made);
+	if (server->facts && made->facts_at)
+		facts_desk_answer(server->facts, message->msg_iov->iov_base, made, message->msg_name);
 	int cpu = cpu_current();
 	clock_real now = clock_real_now();
 	stamp_reflect_sent(message->msg_iov->iov_base, made, stamp_ntp_of_real(now.ns), now.ns, cpu);
@@ -238,7 +240,7 @@ static void send_stamp(
 	send_reply(listener, message, made->follow_up && in_hands ? server->flow : NULL, server->own_sequence, true);
 	if (server->account)
 		account_sent(server->account);
-	if (made->peer_at == 0)
+	if (made->peer_at == 0 && made->facts_at == 0)
 		count_one(&listener->foreign);
 	if (made->tlvs_forged)
 		count_one(&listener->wrong_tlvs);

@@ -3,6 +3,7 @@
 #pragma once
 #include "echo/account.h"
 #include "echo/disturb.h"
+#include "echo/facts.h"
 #include "echo/flows.h"
 #include "echo/listener.h"
 
@@ -27,6 +28,7 @@ struct server {
 	struct source_limit *limit; /* NULL: none */
 	struct account *account;    /* explains late replies; NULL: not asked */
 	struct flows *flows;        /* counts of sessions; NULL: stateless */
+	struct facts_desk *facts;   /* this host's, for senders with the key; NULL: not served */
 	struct disturb *disturb;    /* faults on purpose; NULL: none */
 	uint8_t *packet;            /* SERVE_ROOM octets */
 	struct batch *batch;
