@@ -63,7 +63,7 @@ struct abba {
 	struct arms *arms;
 	struct live_trials live;
 	struct judging judging;
-	char settings_note[1024], restored_note[256];
+	char settings_note[2048], restored_note[256];
 	const char *declared[64], *allowed[64];
 	size_t declared_count, allowed_count;
 	char *lists;
@@ -347,6 +347,7 @@ static int abba_run(struct cli *cli, void *configuration, int operand_count, cha
 	abba->config = config;
 	abba->session_config = run_options_session(&config->run, operands, (size_t)operand_count);
 	abba->session_config.append = config->resume;
+	abba->session_config.ask_peer = true;
 	abba->session_config.setting_count = run_options_settings(cli->options, &settings);
 	abba->session_config.settings = settings;
 	abba->session_config.command_line = command_line = run_options_command_line(cli);

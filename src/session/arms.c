@@ -4,7 +4,7 @@
  * of the same arm: a command that disturbs (a link that renegotiates) must do so
  * to all rounds alike.
  */
-#include "session/arms.h"
+#include "session/arms_private.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,17 +20,6 @@
 /* A responder that is started anew listens by then, or not at all. */
 #define SERVE_LEAST_NS ((int64_t)300000000)
 
-struct arms {
-	struct arms_config config;
-	struct session *session;
-	struct host_comparison *comparison;
-	uint32_t position;
-	pid_t responder;
-	bool touched, interrupted;
-	char restored[256];
-	char moved[200];            /* within the round under way */
-};
-
 int arms_open(const struct arms_config *config, struct session *session, struct arms **ret_arms, struct tare_err *err)
 {
 	struct arms *arms = calloc(1, sizeof *arms);
@@ -39,7 +28,10 @@ int arms_open(const struct arms_config *config, struct session *session, struct 
 	arms->config = *config;
 	arms->session = session;
 	if (host_comparison_open(config->declared, config->declared_count, config->allowed, config->allowed_count,
-		    &arms->comparison, err) < 0) {
+		    &arms->comparison, err) < 0 ||
+		host_comparison_open(config->declared, config->declared_count, config->allowed, config->allowed_count,
+			&arms->peer, err) < 0) {
+		host_comparison_free(arms->comparison);
 		free(arms);
 		return -1;
 	}
@@ -53,6 +45,7 @@ void arms_free(struct arms *arms)
 		return;
 	shell_stop(arms->responder);
 	host_comparison_free(arms->comparison);
+	host_comparison_free(arms->peer);
 	free(arms);
 }
 
@@ -232,6 +225,16 @@ static int note_step(struct arms *arms, char arm, struct tare_err *err)
 
 /* ---- rounds ---- */
 
+/* What was told around the round, where it was; how often it was not is said at the end. */
+static int take_peer(struct arms *arms, char arm, struct tare_err *err)
+{
+	struct host_snapshot *start, *end;
+	if (!session_peer_take(arms->session, &start, &end))
+		return 0;
+	arms->peer_rounds++;
+	return host_comparison_round(arms->peer, arm, arms->position, start, end, err);
+}
+
 static int measure(struct arms *arms, const struct arms_events *events, char arm, struct tare_err *err)
 {
 	struct host_snapshot *start = NULL, *end = NULL;
@@ -254,7 +257,10 @@ static int measure(struct arms *arms, const struct arms_events *events, char arm
 		status = note_facts(arms, start, end, "end", err);
 	if (host_comparison_round(arms->comparison, arm, arms->position, start, end, status < 0 ? NULL : err) < 0)
 		return -1;
-	return status < 0 ? -1 : note_step(arms, arm, err);
+	arms->rounds++;
+	if (status < 0 || take_peer(arms, arm, err) < 0)
+		return -1;
+	return note_step(arms, arm, err);
 }
 
 static int run_all(struct arms *arms, const struct arms_events *events, struct tare_err *err)
@@ -283,88 +289,4 @@ enum arms_ending arms_run(struct arms *arms, const struct arms_events *events, s
 	int status = run_all(arms, events, err);
 	restore(arms, events);
 	return status < 0 ? ARMS_FAILED : arms->interrupted ? ARMS_INTERRUPTED : ARMS_COMPLETE;
-}
-
-/* ---- what the facts say ---- */
-
-static void add_reason(char reasons[][256], size_t room, size_t *count, const char *text)
-{
-	if (*count < room)
-		snprintf(reasons[(*count)++], 256, "%s", text);
-}
-
-static bool is_wrong(const struct arms *arms, enum host_role role)
-{
-	switch (role) {
-	case HOST_WITHOUT_EFFECT:
-	case HOST_NOT_AS_DECLARED:
-	case HOST_UNSTEADY:
-		return true;
-	case HOST_UNDECLARED:
-		/* nothing declared: what goes with the arms is the change, unless there is none */
-		return arms->config.declared_count > 0 || arms->config.null;
-	default:
-		return false;
-	}
-}
-
-static void tell_row(const struct arms *arms, const struct host_compared *row, char reasons[][256], size_t room,
-	size_t *count, struct text *changed)
-{
-	char line[256];
-	const char *a = row->a ? row->a : "not there", *b = row->b ? row->b : "not there";
-	if (is_wrong(arms, row->role)) {
-		struct text text = TEXT_IN(line);
-		text_add(&text, "%.80s %s", row->key, host_role_name(row->role));
-		text_add(&text, ": %.50s with A, %.50s with B", a, b);
-		add_reason(reasons, room, count, line);
-	} else if (row->role == HOST_UNDECLARED || row->role == HOST_AS_DECLARED) {
-		text_add(changed, "; %.60s %.40s -> %.40s", row->key, a, b);
-	}
-}
-
-/* One sentence a counter, at its first round. */
-static void tell_grown(const struct host_compare_result *result, size_t at, char reasons[][256], size_t room, size_t *count)
-{
-	const struct host_flagged *first = &result->flagged[at];
-	unsigned long long sum = 0;
-	size_t rounds = 0;
-	for (size_t i = 0; i < result->flagged_count; i++) {
-		if (strcmp(result->flagged[i].key, first->key) != 0)
-			continue;
-		if (i < at)
-			return;
-		sum += (unsigned long long)result->flagged[i].delta;
-		rounds++;
-	}
-	char line[256];
-	struct text text = TEXT_IN(line);
-	text_add(&text, "%.100s grew by %llu in round %u", first->key, (unsigned long long)first->delta, first->round);
-	if (rounds > 1)
-		text_add(&text, ", by %llu in %zu rounds", sum, rounds);
-	add_reason(reasons, room, count, line);
-}
-
-int arms_settings(struct arms *arms, char ret_reasons[][256], size_t room, size_t *ret_count, char *ret_note,
-	size_t note_room, struct tare_err *err)
-{
-	const struct host_compare_result *result;
-	struct text note = {.bytes = ret_note, .room = note_room};
-	size_t count = 0;
-	if (host_comparison_result(arms->comparison, &result, err) < 0)
-		return -1;
-	const char *found = strchr(result->sentence, ':');
-	found = found ? found : "";
-	size_t length = strlen(found);
-	text_add(&note, "%zu settings compared in %zu snapshots of this host%.*s", result->keys, result->snapshots,
-		(int)(length && found[length - 1] == '.' ? length - 1 : length), found);
-	for (size_t i = 0; i < result->row_count; i++)
-		tell_row(arms, &result->row[i], ret_reasons, room, &count, &note);
-	for (size_t i = 0; i < result->flagged_count; i++)
-		if (result->flagged[i].voids)
-			tell_grown(result, i, ret_reasons, room, &count);
-	if (arms->config.declared_count && result->unmatched)
-		add_reason(ret_reasons, room, &count, "a declared setting is not among the facts that can be read");
-	*ret_count = count;
-	return 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Rounds of two arms in a planned order, switched in between by commands, by a
- * responder started anew or by a person; this host's facts are read at both ends
- * of every round. Whatever ends it, the setting of A is put back, and that is
+ * responder started anew or by a person; this host's facts, and those
+ * that the first target's responder serves, are read at both ends of every round. Whatever ends it, the setting of A is put back, and that is
  * said; only kill -9 leaves things as they are.
  */
 #pragma once

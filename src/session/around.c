@@ -104,6 +104,7 @@ int session_around_end(struct session *session, struct tare_err *err)
 
 void session_around_free(struct session *session)
 {
+	session_peer_free(session);
 	host_watch_close(session->around.watch);
 	host_snapshot_free(session->around.peer);
 	host_snapshot_free(session->around.first);
@@ -114,6 +115,8 @@ void session_around_free(struct session *session)
 void session_around_start(struct session *session)
 {
 	struct session_around *around = &session->around;
+	/* before our own, which is the closest to the round */
+	session_peer_start(session);
 	if (!around->watch)
 		return;
 	host_snapshot_free(around->start);
@@ -148,11 +151,9 @@ static void add_notices(struct session *session, struct writer_job *job)
 			job, job->round.ended_ns, "host", "more happened to links and neighbours than could be noted");
 }
 
-void session_around_seal(struct session *session, struct writer_job *job)
+static void seal_local(struct session *session, struct writer_job *job)
 {
 	struct session_around *around = &session->around;
-	if (!around->watch)
-		return;
 	session_around_take(session);
 	add_notices(session, job);
 	struct host_snapshot *end = take_snapshot(session);
@@ -170,4 +171,11 @@ void session_around_seal(struct session *session, struct writer_job *job)
 		host_record_changes(around->first, around->start, job->fact_arena, "local", "start", &job->facts[0]);
 	job->fact_counts[1] = host_record_changes(around->start, end, job->fact_arena, "local", "end", &job->facts[1]);
 	host_snapshot_free(end);
+}
+
+void session_around_seal(struct session *session, struct writer_job *job)
+{
+	if (session->around.watch)
+		seal_local(session, job);
+	session_peer_seal(session, job);
 }

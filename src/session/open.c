@@ -274,7 +274,10 @@ static int open_all(struct session *session, struct tare_err *err)
 		return tare_fail_errno(err, errno, "cannot lock memory\n  needs CAP_IPC_LOCK or a limit: ulimit -l unlimited");
 	if (why_open(session, err) < 0)
 		return -1;
-	return open_recording(session, err);
+	if (open_recording(session, err) < 0)
+		return -1;
+	session_peer_begin(session);
+	return 0;
 }
 
 int session_open(const struct session_config *config, struct session **ret_session, struct tare_err *err)

@@ -17,7 +17,7 @@
 #include "session/waiting.h"
 #include "session/with.h"
 
-enum { JOB_SENTENCES = 4 };
+enum { JOB_SENTENCES = 4, JOB_FACTS = 4 };
 
 /* One sealed round on its way into the recording; owned by the writer once submitted. */
 struct writer_job {
@@ -30,8 +30,8 @@ struct writer_job {
 	size_t reading_count;
 	struct arena *arena;      /* holds all of the above */
 	struct arena *fact_arena; /* NULL, or holds the facts around the round */
-	const struct tare_fact *facts[2]; /* at its start, at its end */
-	size_t fact_counts[2];
+	const struct tare_fact *facts[JOB_FACTS]; /* at its start, at its end; the same of the peer */
+	size_t fact_counts[JOB_FACTS];
 	/* of a round that was watched; on the heap */
 	struct tare_cause *causes;
 	struct tare_evidence *evidence;
@@ -64,12 +64,21 @@ int writer_submit(struct writer_thread *thread, struct writer_job *job, struct t
 int writer_wait(struct writer_thread *thread, struct tare_err *err) TARE_MUST_USE;
 int writer_stop(struct writer_thread *thread, struct tare_err *err);
 
+/* What the first target's responder is asked about its host (peer.c). */
+struct session_asked {
+	bool wanted;
+	unsigned silent;                           /* failures in a row */
+	struct host_snapshot *first, *start, *end; /* of the run, of the round; NULL: not there */
+	char why[480];                             /* not there; "" */
+};
+
 /* The host around the rounds; watch is NULL when nothing is kept. */
 enum { SESSION_EVENTS_MAX = 256 };
 struct session_around {
 	struct host_watch *watch;
 	struct host_snapshot *peer;          /* of the first target's host, brought by hand; NULL: none */
 	struct host_snapshot *first, *start; /* of the run, of the round; NULL: could not be read */
+	struct session_asked asked;
 	struct host_event event[SESSION_EVENTS_MAX];
 	size_t events, fd_count;
 	int fd[2];
@@ -180,6 +189,11 @@ void session_around_take(struct session *session);
 void session_around_seal(struct session *session, struct writer_job *job);
 /* What differs at the end of the run. */
 int session_around_end(struct session *session, struct tare_err *err) TARE_MUST_USE;
+/* The same of the peer, from around.c; seal wants the job's fact_arena where there is a recording. */
+void session_peer_begin(struct session *session);
+void session_peer_start(struct session *session);
+void session_peer_seal(struct session *session, struct writer_job *job);
+void session_peer_free(struct session *session);
 void session_around_free(struct session *session);
 
 /*

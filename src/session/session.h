@@ -78,6 +78,7 @@ struct session_config {
 	const char *output;        /* NULL: nothing is kept */
 	bool append;
 	const char *peer_facts;    /* a snapshot of the first target's host, as tare inspect -o writes them; NULL: none */
+	bool ask_peer;             /* with a key: ask the first target's responder for its host's facts also without `output` */
 	bool no_facts;             /* leaves out the host's facts and events around the rounds */
 	const char *tool, *command_line;
 	const struct tare_setting *settings;
@@ -155,6 +156,12 @@ int session_end(struct session *session, enum tare_run_status status, const char
 bool session_pause(const struct session *session, int64_t ns);
 bool session_interrupted(const struct session *session);
 int session_signals(const struct session *session); /* descriptor that is readable when a signal waits */
+struct host_snapshot;
+/*
+ * What the first target's responder told of its host before and after the last round; the caller's then. False: it was
+ * not asked, or one is missing.
+ */
+bool session_peer_take(struct session *session, struct host_snapshot **ret_start, struct host_snapshot **ret_end);
 int64_t session_now_ns(const struct session *session); /* on the run's axis */
 
 /* A look at the round under way, for progress. */

@@ -17,7 +17,7 @@ static int write_job(struct tare_writer *writer, struct writer_job *job, struct 
 	if (tare_writer_round(writer, &job->round, job->records, job->record_count, job->events, job->event_count,
 		    job->readings, job->reading_count, err) < 0)
 		return -1;
-	for (size_t i = 0; i < 2; i++)
+	for (size_t i = 0; i < JOB_FACTS; i++)
 		if (job->fact_counts[i] && tare_writer_facts(writer, job->records[0].run->id, job->round.id, job->facts[i],
 						   job->fact_counts[i], err) < 0)
 			return -1;
