@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "wire/bytes.h"
+#include "wire/facts.h"
 #include "wire/icmp.h"
 #include "wire/payload.h"
 #include "wire/stamp.h"
@@ -49,6 +50,30 @@ static void reflect(const uint8_t *data, size_t bytes, int light)
 	must(made.peer_at == 0 || (reply.has_peer && reply.peer.user_tx_ns == 6 && reply.peer.tx_cpu == 7));
 }
 
+/* What a reply's facts TLV says goes into an assembly that keeps to its room; any piece may come first. */
+static void assemble(const uint8_t *data, size_t bytes, const struct stamp_key *key, uint64_t token)
+{
+	static uint8_t whole[FACTS_PACKED_MAX];
+	static struct facts_assembly assembly;
+	struct facts_piece piece;
+	if (facts_reply_read(data, bytes, key, token, &piece) != FACTS_READ_REPLY)
+		return;
+	must(piece.bytes >= data && piece.bytes + piece.count <= data + bytes);
+	assembly = (struct facts_assembly){.bytes = whole};
+	if (facts_take(&assembly, &piece) == FACTS_TAKEN_NEW)
+		must(facts_take(&assembly, &piece) == FACTS_TAKEN_AGAIN && assembly.missing + 1 == assembly.pieces);
+}
+
+/* As a responder that serves them: a piece of a whole of which any part may be asked for. */
+static void answer_facts(uint8_t *reply, size_t bytes, const struct stamp_made *made)
+{
+	static const uint8_t whole[5000] = {7};
+	struct facts_piece piece = {.state = FACTS_PIECE, .packed_bytes = sizeof whole, .plain_bytes = 9000, .bytes = whole};
+	must(made->hmac_at && made->facts_bytes >= FACTS_HEAD_BYTES && made->facts_at + made->facts_bytes <= bytes);
+	facts_question(reply, made, &piece.token, &piece.offset);
+	facts_answer(reply, made, &piece);
+}
+
 /* The authenticated mode: as it comes, and with the base's HMAC made right so that something lies behind it. */
 static void reflect_sealed(const uint8_t *data, size_t bytes)
 {
@@ -70,8 +95,14 @@ static void reflect_sealed(const uint8_t *data, size_t bytes)
 	struct stamp_arrival in = {.key = key, .ttl = 9, .t2_ntp = 77, .has_tos = true, .info = {1, 2, 1, 2}};
 	struct stamp_made made = {0};
 	must(stamp_reflect(here, bytes, &in, here, ROOM, &made) == STAMP_REFLECT && made.bytes == bytes);
+	/* the token as it stands where one would */
+	uint64_t token = bytes > 132 ? get_u64(here + 124) : 0;
+	assemble(here, bytes, key, token);
+	if (made.facts_at)
+		answer_facts(here, bytes, &made);
 	stamp_reflect_sent(here, &made, 5, 6, 7);
 	must(stamp_reply_read(here, bytes, &asked, &reply) == STAMP_READ_REPLY && reply.t3 == 5 && reply.t2 == 77);
+	assemble(here, bytes, key, token);
 	must(made.hmac_at == 0 || !reply.tlvs_forged);
 }
 
