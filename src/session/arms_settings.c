@@ -108,8 +108,9 @@ static void tell_grown(const struct view *view, size_t at, struct found *found)
 static void tell_host(const struct view *view, const char *host, struct found *found)
 {
 	const struct host_compare_result *result = view->result;
-	const char *said = strchr(result->sentence, ':'), *ignored = said ? strstr(said, ". Not covered") : NULL;
-	size_t length = ignored && view->other ? (size_t)(ignored - said) : said ? strlen(said) : 0;
+	const char *said = strchr(result->sentence, ':'), *uncovered = said ? strstr(said, ". Not covered") : NULL;
+	/* which names the peer; with both it is said once, of both */
+	size_t length = uncovered && view->other ? (size_t)(uncovered - said) : said ? strlen(said) : 0;
 	while (length && said[length - 1] == '.')
 		length--;
 	text_add(&found->note, "%s%zu settings compared in %zu snapshots of %s%.*s", view->whose[0] ? "; " : "", result->keys,
@@ -142,8 +143,10 @@ int arms_settings(struct arms *arms, char ret_reasons[][256], size_t room, size_
 	if (arms->peer_rounds && host_comparison_result(arms->peer, &there, &ignored) < 0)
 		there = NULL;
 	tell_host(&(struct view){arms, here, there, ""}, "this host", &found);
-	if (there)
+	if (there) {
 		tell_host(&(struct view){arms, there, here, "the peer's "}, "the peer", &found);
+		text_add(&found.note, "; not covered: BIOS options, the switch");
+	}
 	if (arms->peer_rounds && arms->peer_rounds < arms->rounds)
 		text_add(&found.note, "; the peer told its settings around %zu of %zu rounds only", arms->peer_rounds,
 			arms->rounds);
