@@ -22,7 +22,7 @@
 #define READ_EVERY_NS ((int64_t)1000000000)
 
 struct kept {
-	uint64_t token;      /* 0: free */
+	uint64_t token;            /* 0: free */
 	struct host_packed packed; /* bytes NULL: could not be read */
 };
 
@@ -31,7 +31,7 @@ struct facts_desk {
 	pthread_cond_t asked;
 	pthread_t thread;
 	bool running, stopping;
-	uint64_t wanted;     /* token being read; 0: none */
+	uint64_t wanted; /* token being read; 0: none */
 	struct sockaddr_storage from;
 	int64_t next_read_ns; /* CLOCK_MONOTONIC: the burst is used up when it lies that far ahead */
 	struct kept kept[FACTS_DESK_KEPT];
@@ -40,7 +40,8 @@ struct facts_desk {
 	const char *tool;
 };
 
-int facts_desk_open(const int *cpus, size_t cpu_count, const char *tool, struct facts_desk **ret_desk, struct tare_err *err)
+int facts_desk_open(
+	const int *cpus, size_t cpu_count, const char *tool, struct facts_desk **ret_desk, struct tare_err *err)
 {
 	struct facts_desk *desk = calloc(1, sizeof *desk);
 	if (!desk)

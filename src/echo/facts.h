@@ -16,10 +16,12 @@ struct facts_desk;
 enum { FACTS_DESK_BURST = 4, FACTS_DESK_KEPT = 4 };
 
 /* `cpus`: those that are served on, which the reading leaves alone. Nothing runs yet. */
-int facts_desk_open(const int *cpus, size_t cpu_count, const char *tool, struct facts_desk **ret_desk, struct tare_err *err) TARE_MUST_USE;
+int facts_desk_open(const int *cpus, size_t cpu_count, const char *tool, struct facts_desk **ret_desk,
+	struct tare_err *err) TARE_MUST_USE;
 /* The thread inherits the signal mask, and has no capabilities. */
 int facts_desk_start(struct facts_desk *desk, struct tare_err *err) TARE_MUST_USE;
 /* Ends the thread, behind a reading that is under way (0.2 s). */
 void facts_desk_free(struct facts_desk *desk); /* NULL is fine */
 /* Fills the facts TLV of a reply, for any serving thread. A system call only where a new snapshot is asked for. */
-void facts_desk_answer(struct facts_desk *desk, uint8_t *reply, const struct stamp_made *made, const struct sockaddr_storage *from);
+void facts_desk_answer(
+	struct facts_desk *desk, uint8_t *reply, const struct stamp_made *made, const struct sockaddr_storage *from);
