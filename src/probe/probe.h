@@ -97,7 +97,7 @@ struct probe_http {
 struct probe_request {
 	struct net_address address;
 	const char *text;      /* the URL as written */
-	const struct net_url *url; /* lives until open returns */
+	const struct net_url *url; /* lives until open returns; NULL: nothing but the address was given */
 	size_t payload_bytes;  /* open may set it, where the kind knows better */
 	enum probe_stamps stamps;
 	bool transmit_stamps;  /* the schedule leaves time to read them */

@@ -28,13 +28,14 @@ static int udp_open(struct probe_target *target, struct tare_err *err)
 {
 	const struct probe_request *request = &target->request;
 	bool group = net_is_group(&request->address);
-	if (!group && request->url->path[0] == '?')
+	const char *rest = request->url ? request->url->path : "";
+	if (!group && rest[0] == '?')
 		return tare_fail(err, TARE_E_USAGE, "'%.200s': if=, source=, ttl= and loop= are for multicast groups, and %s is none\n"
 			"  groups are 224.0.0.0 to 239.255.255.255 and ff00::/8; for one host there are --interface, --source and --ttl",
 			request->text, request->address.host);
-	if (!group && request->url->path[0])
+	if (!group && rest[0])
 		return tare_fail(err, TARE_E_USAGE, "'%.200s' has something behind host and port: '%.100s'", request->text,
-			request->url->path);
+			rest);
 	if (group ? group_open(target, &udp_format, err) < 0
 		  : datagram_open(target, SOCK_DGRAM, 0, request->payload_bytes, &udp_format, err) < 0)
 		return -1;
