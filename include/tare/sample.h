@@ -119,9 +119,13 @@ enum tare_flag {
 
 enum tare_cpu_place { TARE_CPU_TX, TARE_CPU_RX, TARE_CPU_PEER_RX, TARE_CPU_PEER_TX, TARE_CPU_PLACES };
 
+struct tare_packed; /* times of a stage in fewer bytes than 8 each */
+
 /*
  * One target in one round, sealed: pure data, borrowed, never owned. An array
- * pointer is NULL when that thing was never observed in this series. `given_ns`
+ * pointer is NULL when that thing was never observed in this series, or, for a
+ * stage, when its times are in `packed`, which only a reader asked for by
+ * tare_recording_pack fills. `given_ns`
  * carries spans that a source states directly (an imported log without stage
  * times); where set it is used instead of the stages.
  */
@@ -134,7 +138,14 @@ struct tare_series {
 	const uint8_t *fate;    /* enum tare_fate; never NULL */
 	const uint16_t *flags;  /* enum tare_flag; NULL means all zero */
 	const uint16_t *reason; /* of ERROR and NOT_SENT: errno, or enum tare_reason_code; NULL means all zero */
+	const struct tare_packed *packed[TARE_STAGE_COUNT]; /* instead of at_ns: read by tare_stage_at, tare_stage_times */
 };
+
+/* A stage of a series in whatever form it is held: whether it was observed at all, and its times, TARE_NO_TIME if not. */
+TARE_API bool tare_stage_seen(const struct tare_series *series, enum tare_stage stage);
+TARE_API int64_t tare_stage_at(const struct tare_series *series, enum tare_stage stage, size_t i);
+TARE_API void tare_stage_times(const struct tare_series *series, enum tare_stage stage, size_t first, size_t count,
+			       int64_t *ret_times_ns);
 
 /*
  * Reasons that are no errno: an answer did come, with its time kept in the sample, but was not the one expected.

@@ -244,6 +244,7 @@ static int report_run(struct cli *cli, void *configuration, int operand_count, c
 		.column = config->log.column,
 		.unit = config->log.unit,
 		.lenient = config->lenient,
+		.packed = true,
 		.label = config->label,
 		.round = config->round,
 		.capture = config->capture};

@@ -381,6 +381,7 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 		.column = config->log.column,
 		.unit = config->log.unit,
 		.lenient = config->lenient,
+		.packed = true,
 		.label = config->label,
 		.round = config->round,
 		.capture = config->capture};

@@ -27,7 +27,7 @@ int64_t one_way_bound_of(const struct tare_setting *settings, size_t count)
 
 static bool has_peer(const struct tare_series *series)
 {
-	return series->at_ns[TARE_STAGE_PEER_RX] || series->at_ns[TARE_STAGE_PEER_TX];
+	return tare_stage_seen(series, TARE_STAGE_PEER_RX) || tare_stage_seen(series, TARE_STAGE_PEER_TX);
 }
 
 /* The least of a span; TARE_NO_TIME without any. */

@@ -11,6 +11,9 @@
 #include "cli/report.h"
 #include "tare/rate.h"
 
+/* Stamps looked at together. */
+enum { STAMP_BLOCK = 1024 };
+
 struct entry {
 	const char *path;
 	const struct tare_run *run;
@@ -71,6 +74,19 @@ static struct entry *entry_of(struct report_about *about, const char *path, cons
 	return &about->entry[about->count++];
 }
 
+static uint64_t stamped_in(const struct tare_series *series, enum tare_stage stage)
+{
+	int64_t times_ns[STAMP_BLOCK];
+	uint64_t stamped = 0;
+	for (size_t first = 0; tare_stage_seen(series, stage) && first < series->count; first += STAMP_BLOCK) {
+		size_t count = series->count - first < STAMP_BLOCK ? series->count - first : STAMP_BLOCK;
+		tare_stage_times(series, stage, first, count, times_ns);
+		for (size_t i = 0; i < count; i++)
+			stamped += times_ns[i] != TARE_NO_TIME;
+	}
+	return stamped;
+}
+
 int report_about_record(
 	struct report_about *about, const char *path, const struct tare_record *record, struct tare_err *err)
 {
@@ -81,9 +97,9 @@ int report_about_record(
 	entry->rounds++;
 	entry->samples += series->count;
 	entry->stamps_asked |= record->beside.stamps_asked;
-	for (size_t stage = 0; stage < TARE_STAGE_COUNT; stage++)
-		for (size_t i = 0; entry->stamps_asked >> stage & 1 && series->at_ns[stage] && i < series->count; i++)
-			entry->stamped[stage] += series->at_ns[stage][i] != TARE_NO_TIME;
+	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
+		if (entry->stamps_asked >> stage & 1)
+			entry->stamped[stage] += stamped_in(series, (enum tare_stage)stage);
 	if (record->round->axis_error_ns != TARE_NO_TIME && record->round->axis_error_ns > entry->axis_error_ns)
 		entry->axis_error_ns = record->round->axis_error_ns;
 	if (record->round->interval_ns <= 0)

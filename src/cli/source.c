@@ -21,6 +21,9 @@
 #include "session/session.h"
 #include "tare/recording.h"
 
+/* Below this a series takes little memory in any form (24 MB with five stages). */
+enum { PACK_LEAST = 500000 };
+
 struct source {
 	const char *path;
 	const struct source_rules *rules;
@@ -64,7 +67,10 @@ static int open_recording(struct source *source, struct tare_err *err)
 	if (source->writer == 0 && session_salvage(source->path, source->salvaged, sizeof(source->salvaged), &why))
 		snprintf(source->salvaged, sizeof(source->salvaged),
 			"what a killed run left could not be brought in: %.400s", why.text);
-	return tare_recording_open(source->path, source->rules->lenient, &source->recording, err);
+	if (tare_recording_open(source->path, source->rules->lenient, &source->recording, err))
+		return -1;
+	tare_recording_pack(source->recording, source->rules->packed ? PACK_LEAST : 0);
+	return 0;
 }
 
 int source_open(const char *path, const struct source_rules *rules, struct source **ret_source, struct tare_err *err)

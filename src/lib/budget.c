@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "lib/packed.h"
 #include "lib/select.h"
 
 static const enum tare_span part_span[TARE_PART_COUNT] = {
@@ -44,7 +45,7 @@ enum { WHOLES = sizeof(wholes) / sizeof(wholes[0]) };
 enum tare_span tare_budget_whole(const struct tare_series *series)
 {
 	for (size_t i = 0; i < WHOLES; i++) {
-		if (series->at_ns[wholes[i].from] && series->at_ns[wholes[i].to] && !series->given_ns[wholes[i].span])
+		if (series_has(series, wholes[i].from) && series_has(series, wholes[i].to) && !series->given_ns[wholes[i].span])
 			return wholes[i].span;
 	}
 	return TARE_SPAN_COUNT;
@@ -60,7 +61,7 @@ static int64_t difference(int64_t later, int64_t earlier)
 
 static int64_t stage_at(const struct tare_series *series, enum tare_stage stage, size_t i)
 {
-	return series->at_ns[stage] ? series->at_ns[stage][i] : TARE_NO_TIME;
+	return series_stage_at(series, stage, i);
 }
 
 /* Puts a part where its span was observed: true. */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/packed.h"
+
 /* At either end of the round lateness is the median of a tenth of the requests, at most this many. */
 enum { END_MOST = 1000 };
 
@@ -43,13 +45,12 @@ static size_t skipped_in(const struct tare_series *series)
 struct tare_rate tare_rate_of(const struct tare_record *record)
 {
 	const struct tare_series *series = &record->series;
-	const int64_t *due_ns = series->at_ns[TARE_STAGE_DUE];
 	int64_t interval_ns = record->round->interval_ns;
 	struct tare_rate rate = {.asked = NAN, .held = NAN, .ok = true};
 	if (interval_ns <= 0)
 		return rate;
 	rate.asked = 1e9 / (double)interval_ns;
-	if (!due_ns)
+	if (!series_has(series, TARE_STAGE_DUE))
 		return rate;
 	rate.held = rate.asked;
 	if (series->count < 2)
@@ -58,7 +59,8 @@ struct tare_rate tare_rate_of(const struct tare_record *record)
 	if (skipped) {
 		rate.held = rate.asked * (double)(series->count - skipped) / (double)series->count;
 	} else {
-		double planned_ns = (double)due_ns[series->count - 1] - (double)due_ns[0];
+		double planned_ns = (double)series_stage_at(series, TARE_STAGE_DUE, series->count - 1) -
+				    (double)series_stage_at(series, TARE_STAGE_DUE, 0);
 		/* what grew between start and end: a constant lateness is a slow wake-up, not a rate that slips */
 		int64_t slip_ns = median_lateness_ns(series, series->count - 1, -1) - median_lateness_ns(series, 0, 1);
 		if (slip_ns > interval_ns && planned_ns > 0)
@@ -90,11 +92,12 @@ static bool is_in_bursts(const int64_t *due_ns, size_t count, size_t burst, cons
 
 enum tare_schedule tare_schedule_of(const struct tare_record *record, uint32_t *ret_burst)
 {
-	const int64_t *due_ns = record->series.at_ns[TARE_STAGE_DUE];
+	int64_t due_ns[SCHEDULE_LOOK];
 	size_t count = record->series.count < SCHEDULE_LOOK ? record->series.count : SCHEDULE_LOOK, burst = 1;
 	*ret_burst = 1;
-	if (record->origin.format || !due_ns || record->round->interval_ns <= 0 || count < 3)
+	if (record->origin.format || !series_has(&record->series, TARE_STAGE_DUE) || record->round->interval_ns <= 0 || count < 3)
 		return TARE_SCHEDULE_UNKNOWN;
+	tare_stage_times(&record->series, TARE_STAGE_DUE, 0, count, due_ns);
 	while (burst < count && due_ns[burst] == due_ns[0])
 		burst++;
 	if (!is_in_bursts(due_ns, count, burst, record->round))

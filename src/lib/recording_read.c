@@ -494,8 +494,10 @@ void tare_recording_free(struct tare_recording *recording)
 		free(recording->sides[i].keys);
 		free(recording->sides[i].items);
 	}
-	for (int i = 0; i < SAMPLE_COLUMNS; i++)
+	for (int i = 0; i < SAMPLE_COLUMNS; i++) {
 		free(recording->values[i]);
+		packed_end(&recording->packed[i]);
+	}
 	chunk_codec_free(recording->codec);
 	free(recording->wide);
 	free(recording->runs);

@@ -2,6 +2,7 @@
 /* The reader of a recording as its own files see it. */
 #pragma once
 #include "lib/chunk.h"
+#include "lib/packed.h"
 #include "lib/recording_schema.h"
 
 struct read_target {
@@ -75,7 +76,9 @@ struct tare_recording {
 	sqlite3_stmt *chunk;
 	struct chunk_codec *codec;
 	int64_t *wide;
-	void *values[SAMPLE_COLUMNS];
+	size_t pack_least; /* samples of a series from which on stages are packed; 0: never */
+	struct tare_packed packed[SAMPLE_COLUMNS];
+	void *values[SAMPLE_COLUMNS]; /* of a packed stage: one slice */
 	size_t room[SAMPLE_COLUMNS]; /* bytes */
 	struct tare_record record;
 

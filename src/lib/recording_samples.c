@@ -74,6 +74,17 @@ void tare_recording_want(struct tare_recording *recording, uint32_t span_mask, u
 	recording->needed = with_references(wanted);
 }
 
+void tare_recording_pack(struct tare_recording *recording, size_t least_samples)
+{
+	recording->pack_least = least_samples;
+}
+
+static bool is_packed(const struct tare_recording *recording, const struct read_series *series, int column)
+{
+	return recording->pack_least && series->samples >= recording->pack_least &&
+	       sample_columns[column].kind == COLUMN_STAGE;
+}
+
 /* ---- one chunk ---- */
 
 /* Where in which series we are. `out` is the index of the slice's first sample in the arrays. */
@@ -84,6 +95,12 @@ struct slice {
 	uint32_t n;
 	uint64_t sound; /* columns decoded in this slice */
 };
+
+/* Where in the column's array the slice begins: a packed stage has room for one slice only. */
+static size_t place_of(const struct tare_recording *recording, const struct slice *slice, int column)
+{
+	return is_packed(recording, slice->series, column) ? 0 : slice->out;
+}
 
 static size_t value_bytes(int column)
 {
@@ -176,7 +193,7 @@ static const char *against_of(const struct tare_recording *recording, const stru
 		return relation_lost;
 	*ret_against = (struct chunk_against){
 		.relation = CHUNK_STAGE,
-		.stage = (const int64_t *)recording->values[reference] + slice->out,
+		.stage = (const int64_t *)recording->values[reference] + place_of(recording, slice, reference),
 	};
 	return NULL;
 }
@@ -212,7 +229,7 @@ static const char *decode_row(struct tare_recording *recording, const struct sli
 	enum column_kind kind = sample_columns[column].kind;
 	if (kind == COLUMN_STAGE || kind == COLUMN_GIVEN)
 		return chunk_decode(recording->codec, &chunk, data, bytes, &against,
-			(int64_t *)recording->values[column] + slice->out);
+			(int64_t *)recording->values[column] + place_of(recording, slice, column));
 	reason = chunk_decode(recording->codec, &chunk, data, bytes, &against, recording->wide);
 	if (reason)
 		return reason;
@@ -254,6 +271,32 @@ static int read_chunk(
 
 /* ---- one series ---- */
 
+/* Times packed together: few, so that a stall widens only what lies beside it. Chunks must be whole numbers of them. */
+static uint32_t packed_together(const struct read_series *series)
+{
+	enum { TOGETHER = 4096 };
+	return series->chunk_samples % TOGETHER ? series->chunk_samples : TOGETHER;
+}
+
+/* Once all columns of the slice are decoded: they may be stored against one another. */
+static int pack_slice(struct tare_recording *recording, const struct slice *slice, struct tare_err *err)
+{
+	const struct read_series *series = slice->series;
+	const uint32_t together = packed_together(series);
+	for (uint32_t i = 0; i < series->columns; i++) {
+		int column = series->column[i];
+		if (!(recording->wanted & bit(column)) || !is_packed(recording, series, column))
+			continue;
+		const int64_t *times_ns = recording->values[column];
+		for (uint32_t at = 0; at < slice->n; at += together) {
+			uint32_t n = slice->n - at < together ? slice->n - at : together;
+			if (packed_add(&recording->packed[column], times_ns + at, n, err) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
 /* Every needed column of a slice: 1 when kept, 0 when its fates are lost, -1 on failure. */
 static int read_slice(struct tare_recording *recording, struct slice *slice, struct tare_err *err)
 {
@@ -274,8 +317,11 @@ static int read_slice(struct tare_recording *recording, struct slice *slice, str
 		if (column == COLUMN_AT_FATE)
 			return 0;
 		lost |= bit(column);
-		fill_missing(recording->values[column], slice->out, slice->n, sample_columns[column].kind);
+		fill_missing(recording->values[column], place_of(recording, slice, column), slice->n,
+			sample_columns[column].kind);
 	}
+	if (pack_slice(recording, slice, err) < 0)
+		return -1;
 	if (!lost)
 		recording->damage.readable += slice->n;
 	return 1;
@@ -287,7 +333,13 @@ static int make_room(struct tare_recording *recording, const struct read_series 
 		int column = series->column[i];
 		/* Bounded by the file's size in take_series(), or a file cut off: what it says, untouched until filled.
 		 */
-		uint64_t bytes = series->samples * value_bytes(column);
+		uint64_t samples = series->samples;
+		if (is_packed(recording, series, column)) {
+			samples = samples < series->chunk_samples ? samples : series->chunk_samples;
+			packed_restart(&recording->packed[column], packed_together(series),
+				recording->rounds[series->round].round.interval_ns);
+		}
+		uint64_t bytes = samples * value_bytes(column);
 		if (!(recording->needed & bit(column)) || bytes <= recording->room[column])
 			continue;
 		free(recording->values[column]);
@@ -335,7 +387,10 @@ static void present(struct tare_recording *recording, const struct read_series *
 			record->series.cpu[index] = recording->values[i];
 			break;
 		case COLUMN_STAGE:
-			record->series.at_ns[index] = recording->values[i];
+			if (is_packed(recording, series, i))
+				record->series.packed[index] = &recording->packed[i];
+			else
+				record->series.at_ns[index] = recording->values[i];
 			break;
 		case COLUMN_GIVEN:
 			record->series.given_ns[index] = recording->values[i];

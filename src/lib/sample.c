@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "lib/packed.h"
 #include "lib/series.h"
 #include "tare/run.h"
 
@@ -47,7 +48,7 @@ static int64_t difference(int64_t later, int64_t earlier)
 
 static int64_t stage_at(const struct tare_series *series, enum tare_stage stage, size_t i)
 {
-	return series->at_ns[stage] ? series->at_ns[stage][i] : TARE_NO_TIME;
+	return series_stage_at(series, stage, i);
 }
 
 static int64_t between(const struct tare_series *series, enum tare_stage from, enum tare_stage to, size_t i)
@@ -58,7 +59,7 @@ static int64_t between(const struct tare_series *series, enum tare_stage from, e
 /* One series has one meaning of `path`: a mixture of card and kernel stamps would show two modes that are ours. */
 static int64_t path_of(const struct tare_series *series, size_t i)
 {
-	bool cards = series->at_ns[TARE_STAGE_NIC_TX] && series->at_ns[TARE_STAGE_NIC_RX];
+	bool cards = series_has(series, TARE_STAGE_NIC_TX) && series_has(series, TARE_STAGE_NIC_RX);
 	int64_t outside = tare_span_of(series, cards ? TARE_SPAN_WIRE : TARE_SPAN_STACK, i);
 	return difference(outside, tare_span_of(series, TARE_SPAN_RESIDENCE, i));
 }
@@ -81,7 +82,7 @@ static bool is_plain(enum tare_span span)
 
 static int64_t gap_of(const struct tare_series *series, size_t i)
 {
-	if (i == 0 || series->at_ns[TARE_STAGE_DUE])
+	if (i == 0 || series_has(series, TARE_STAGE_DUE))
 		return TARE_NO_TIME;
 	return difference(stage_at(series, TARE_STAGE_USER_TX, i), stage_at(series, TARE_STAGE_USER_TX, i - 1));
 }
@@ -96,6 +97,23 @@ static void plain_differences(
 	}
 	for (size_t i = 0; i < count; i++)
 		ret_values_ns[i] = difference(to[i], from[i]);
+}
+
+/* The same of two stages in whatever form they are held. */
+static void stage_differences(const struct tare_series *series, enum tare_stage to, enum tare_stage from, size_t first,
+	size_t count, int64_t *ret_values_ns)
+{
+	int64_t to_ns[SERIES_BLOCK], from_ns[SERIES_BLOCK];
+	if (series->at_ns[to] && series->at_ns[from]) {
+		plain_differences(series->at_ns[to] + first, series->at_ns[from] + first, count, ret_values_ns);
+		return;
+	}
+	for (size_t done = 0; done < count; done += SERIES_BLOCK) {
+		size_t block = count - done < SERIES_BLOCK ? count - done : SERIES_BLOCK;
+		tare_stage_times(series, to, first + done, block, to_ns);
+		tare_stage_times(series, from, first + done, block, from_ns);
+		plain_differences(to_ns, from_ns, block, ret_values_ns + done);
+	}
 }
 
 /* True when no fate in the block differs from ANSWERED: the usual case, found eight at a time. */
@@ -179,12 +197,13 @@ int64_t tare_span_of(const struct tare_series *series, enum tare_span span, size
 void tare_span_values(
 	const struct tare_series *series, enum tare_span span, size_t first, size_t count, int64_t *ret_values_ns)
 {
-	const int64_t *from = series->at_ns[spans[span].from], *to = series->at_ns[spans[span].to];
+	enum tare_stage from = spans[span].from, to = spans[span].to;
+	bool both = series_has(series, from) && series_has(series, to);
 	const int64_t *given = series->given_ns[span];
 	bool difference_of_two = is_plain(span);
-	if (!given && difference_of_two && from && to) {
-		plain_differences(to + first, from + first, count, ret_values_ns);
-	} else if (given && difference_of_two && !(from && to)) {
+	if (!given && difference_of_two && both) {
+		stage_differences(series, to, from, first, count, ret_values_ns);
+	} else if (given && difference_of_two && !both) {
 		memcpy(ret_values_ns, given + first, count * sizeof(*ret_values_ns));
 	} else {
 		for (size_t i = 0; i < count; i++)
@@ -197,7 +216,7 @@ const int64_t *series_block(
 	const struct tare_series *series, enum tare_span span, size_t first, size_t count, int64_t *scratch_ns)
 {
 	const int64_t *given = series->given_ns[span];
-	bool alone = !series->at_ns[spans[span].from] || !series->at_ns[spans[span].to];
+	bool alone = !series_has(series, spans[span].from) || !series_has(series, spans[span].to);
 	if (given && alone && is_plain(span) &&
 		all_answered(series->fate + first, count))
 		return given + first;
@@ -233,7 +252,7 @@ bool tare_span_exists(const struct tare_series *series, enum tare_span span)
 	if (!series->given_ns[span] && is_only_given(span))
 		return false;
 	if (!series->given_ns[span] && span != TARE_SPAN_PATH &&
-		(!series->at_ns[place->from] || !series->at_ns[place->to]))
+		(!series_has(series, place->from) || !series_has(series, place->to)))
 		return false;
 	for (size_t i = 0; i < series->count; i++) {
 		if (tare_span_of(series, span, i) != TARE_NO_TIME)

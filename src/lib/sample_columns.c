@@ -64,8 +64,7 @@ static struct cell time_cell(int64_t ns)
 static struct cell get_due(const void *record, const struct column *column)
 {
 	(void)column;
-	const int64_t *due_ns = AT(record)->record->series.at_ns[TARE_STAGE_DUE];
-	return time_cell(due_ns ? due_ns[AT(record)->index] : TARE_NO_TIME);
+	return time_cell(tare_stage_at(&AT(record)->record->series, TARE_STAGE_DUE, AT(record)->index));
 }
 
 static struct cell get_span(const void *record, const struct column *column)

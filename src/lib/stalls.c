@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "lib/packed.h"
 #include "lib/series.h"
 
 static const int64_t ladder_ns[TARE_LADDER_STEPS] = {20000, 50000, 100000, 1000000, 10000000};
@@ -41,7 +42,7 @@ int64_t tare_ladder_ns(size_t step)
 
 static int64_t stage_at(const struct tare_series *series, enum tare_stage stage, size_t i)
 {
-	return series->at_ns[stage] ? series->at_ns[stage][i] : TARE_NO_TIME;
+	return series_stage_at(series, stage, i);
 }
 
 static int64_t began_at(const struct tare_series *series, size_t i)

@@ -136,26 +136,36 @@ static int take_dependence(struct stat_insight *insight, const int64_t *values_n
 	return 0;
 }
 
+/* What looks at the values in the order of the requests; they are let go before anything else takes memory. */
+static int take_of_values(struct stat_insight *insight, const struct tare_record *record, const struct tare_row *row,
+	const struct tare_rules *rules, size_t first, struct tare_err *err)
+{
+	size_t count = record->series.count - first;
+	AUTO_FREE int64_t *values_ns = reallocarray(NULL, count ? count : 1, sizeof(*values_ns));
+	if (!values_ns)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory for %zu values", count);
+	tare_span_values(&record->series, row->span, first, count, values_ns);
+	if (take_changes(insight, values_ns, count, first, record->resolution_ns, err) ||
+		take_dependence(insight, values_ns, count, row, rules, err))
+		return -1;
+	take_warmup(insight, values_ns, count);
+	return 0;
+}
+
 int stat_insight_take(struct stat_insight *ret_insight, const char *file, const struct tare_record *record,
 	const struct tare_row *row, const struct tare_rules *rules, bool list, struct tare_err *err)
 {
 	const struct tare_series *series = &record->series;
-	size_t first = warmup_of(record, rules), count = series->count - first;
+	size_t first = warmup_of(record, rules);
 	struct stat_insight insight = {.span = row->span};
 	struct tare_modes modes;
-	AUTO_FREE int64_t *values_ns = reallocarray(NULL, count ? count : 1, sizeof(*values_ns));
-	if (!values_ns)
-		return tare_fail(err, TARE_E_SYSTEM, "out of memory for %zu values", count);
-	tare_span_values(series, row->span, first, count, values_ns);
 	if (take_stalls(&insight, record, row, rules, list, err) ||
-		take_changes(&insight, values_ns, count, first, record->resolution_ns, err) ||
-		take_dependence(&insight, values_ns, count, row, rules, err) ||
+		take_of_values(&insight, record, row, rules, first, err) ||
 		tare_modes_of_series(series, row->span, first, record->resolution_ns, &modes, err) ||
 		tare_round_facts_of(record, file, row->span, first, row->stall_limit_ns, &insight.facts, err)) {
 		stat_insight_end(&insight);
 		return -1;
 	}
-	take_warmup(&insight, values_ns, count);
 	tare_modes_sentence(&modes, insight.modes, sizeof(insight.modes));
 	/* a switch of modes is the change: once is enough */
 	if (modes.by != TARE_MODES_NONE && modes.order == TARE_ORDER_SWITCHED)

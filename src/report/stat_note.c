@@ -74,7 +74,7 @@ static void take_stamps(struct stat_note *note, const struct tare_record *record
 		bool on_send =
 			stage == TARE_STAGE_USER_TX || stage == TARE_STAGE_KERNEL_TX || stage == TARE_STAGE_NIC_TX;
 		note->stamp_asked[stage] = on_send ? note->fates.sent : answered;
-		if (!series->at_ns[stage])
+		if (!tare_stage_seen(series, stage))
 			note->stamp_missing[stage] = note->stamp_asked[stage];
 		else if (missing_flag[stage])
 			note->stamp_missing[stage] = flagged_missing(note, missing_flag[stage]);

@@ -32,7 +32,7 @@ static void set_up(void)
 	atexit(clean_up);
 }
 
-static void read_all(bool lenient)
+static void read_all(bool lenient, bool packed)
 {
 	struct tare_err err = {0};
 	struct tare_recording *recording = NULL;
@@ -45,13 +45,14 @@ static void read_all(bool lenient)
 			abort();
 		return;
 	}
+	tare_recording_pack(recording, packed);
 	while (tare_recording_next(recording, &record, &err) == 1) {
 		for (size_t i = 0; i < record->series.count; i++) {
 			/* Every fate is an index into tables. */
 			if (record->series.fate[i] >= TARE_FATE_COUNT)
 				abort();
 			for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
-				sum += record->series.at_ns[stage] ? (uint64_t)record->series.at_ns[stage][i] : 0;
+				sum += (uint64_t)tare_stage_at(&record->series, (enum tare_stage)stage, i);
 		}
 	}
 	for (size_t i = 0, count = tare_recording_runs(recording, &runs); i < count; i++) {
@@ -99,8 +100,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 			abort();
 	}
-	read_all(false);
-	read_all(true);
+	read_all(false, false);
+	read_all(true, false);
+	read_all(true, true);
 	append();
 	unlink(path);
 	unlink(journal);

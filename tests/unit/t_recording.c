@@ -4,6 +4,8 @@
  * bytes; reading only what is wanted; and a file of format 1 that stays in the
  * tree for ever.
  */
+#include <string.h>
+
 #include "recording_data.h"
 
 enum { SEED = 7, SERIES = 8 };
@@ -327,6 +329,74 @@ static void test_want(void)
 	fake_free(&fake);
 }
 
+/* ---- packed ---- */
+
+/* Values in which the two differ, over all stages and spans. */
+static size_t differences(const struct tare_series *one, const struct tare_series *other)
+{
+	enum { BLOCK = 5000 };
+	static int64_t left[BLOCK], right[BLOCK];
+	size_t different = one->count != other->count;
+	for (size_t first = 0; !different && first < one->count; first += BLOCK) {
+		size_t count = one->count - first < BLOCK ? one->count - first : BLOCK;
+		for (int i = 0; i < TARE_STAGE_COUNT + TARE_SPAN_COUNT; i++) {
+			enum tare_stage stage = (enum tare_stage)i;
+			enum tare_span span = (enum tare_span)(i - TARE_STAGE_COUNT);
+			if (i < TARE_STAGE_COUNT) {
+				tare_stage_times(one, stage, first, count, left);
+				tare_stage_times(other, stage, first, count, right);
+			} else {
+				tare_span_values(one, span, first, count, left);
+				tare_span_values(other, span, first, count, right);
+			}
+			different += memcmp(left, right, count * sizeof(left[0])) != 0;
+		}
+	}
+	for (int span = 0; span < TARE_SPAN_COUNT; span++)
+		different += tare_span_exists(one, (enum tare_span)span) != tare_span_exists(other, (enum tare_span)span);
+	return different;
+}
+
+static void test_packed(void)
+{
+	static const struct {
+		enum fake_kind kind;
+		const char *name;
+	} kinds[] = {{FAKE_USER, "user"}, {FAKE_STAMPS, "stamps"}, {FAKE_GIVEN, "given"}, {FAKE_WILD, "wild"}};
+	const size_t count = 150000; /* three chunks, the last one short */
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++) {
+		struct tare_err err = {0};
+		struct tare_recording *plain = NULL, *packed = NULL;
+		const struct tare_record *one, *other;
+		const char *path = in_folder("packed.tare");
+		size_t different = 0, arrays = 0;
+		fake_recording(path, kinds[k].kind, 2, count, SEED);
+		MUST(tare_recording_open(path, false, &plain, &err));
+		MUST(tare_recording_open(path, false, &packed, &err));
+		tare_recording_pack(packed, count);
+		for (int round = 0; round < 2; round++) {
+			OK(tare_recording_next(plain, &one, &err) == 1 && tare_recording_next(packed, &other, &err) == 1,
+				"%s: round %d both ways", kinds[k].name, round + 1);
+			different += differences(&one->series, &other->series);
+			for (int stage = 0; stage < TARE_STAGE_COUNT; stage++) {
+				arrays += other->series.at_ns[stage] != NULL;
+				different += (one->series.at_ns[stage] != NULL) !=
+					     tare_stage_seen(&other->series, (enum tare_stage)stage);
+			}
+		}
+		OK(different == 0 && arrays == 0, "%s: packed stages hold what arrays do", kinds[k].name);
+		tare_recording_free(packed);
+		tare_recording_free(plain);
+
+		MUST(tare_recording_open(path, false, &packed, &err));
+		tare_recording_pack(packed, count + 1);
+		OK(tare_recording_next(packed, &other, &err) == 1 && !other->series.packed[TARE_STAGE_USER_TX],
+			"%s: shorter series come as arrays", kinds[k].name);
+		tare_recording_free(packed);
+		unlink(path);
+	}
+}
+
 /* ---- the fixture ---- */
 
 /*
@@ -380,6 +450,7 @@ int main(void)
 	test_append();
 	test_size();
 	test_want();
+	test_packed();
 	test_fixture();
 	static const char *const names[] = {
 		"identity.tare", "append.tare", "nothing.tare", "size.tare", "stamps.tare", "small.tare", "want.tare"};

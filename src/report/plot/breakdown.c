@@ -110,7 +110,7 @@ int collect_breakdowns(const struct placing *placing, struct tare_err *err)
 	struct target_state *target = placing->target;
 	const struct tare_series *series = placing->series;
 	int64_t values_ns[COLLECT_BLOCK], want_ns[WANTED];
-	if (!tare_span_exists(series, TARE_SPAN_RESPONSE) || !series->at_ns[TARE_STAGE_USER_TX])
+	if (!tare_span_exists(series, TARE_SPAN_RESPONSE) || !tare_stage_seen(series, TARE_STAGE_USER_TX))
 		return 0;
 	tare_counts_clear(target->response_round);
 	for (size_t first = placing->input->warmup; first < series->count; first += COLLECT_BLOCK) {

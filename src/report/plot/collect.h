@@ -40,16 +40,19 @@ struct placing {
 	const struct tare_series *series;
 	uint32_t round;
 	size_t curve;
-	const int64_t *at_ns;                      /* times of requests; NULL: none */
+	bool timed;                                /* requests have times, those of `stage` */
+	enum tare_stage stage;
 	int64_t at_first_ns;                       /* the earliest */
 	int64_t x_from, x_step;                    /* x of request i without times: x_from + i * x_step */
-	int64_t heat_shift_ns;                     /* at_ns plus this is x of the heat map; INT64_MIN: not known */
+	int64_t heat_shift_ns;                     /* a time plus this is x of the heat map; INT64_MIN: not known */
 	struct tare_cause *causes;                 /* of this target's stalls, by sequence */
 	size_t cause_count;
 };
 
 /* x of request i in the time plot; where it has no time of its own, that of the place it would have. */
 int64_t placing_x(const struct placing *placing, size_t i);
+/* The same where its time is at hand, TARE_NO_TIME for none. */
+int64_t placing_x_at(const struct placing *placing, size_t i, int64_t at_ns);
 /* What was found about request i; NULL: not looked at. */
 const struct tare_cause *placing_cause(const struct placing *placing, size_t i);
 

@@ -148,17 +148,37 @@ static size_t find_curve(struct plot_target *plot, const struct plot_input *inpu
 	return plot->curve_count++;
 }
 
-static int64_t time_of(const struct placing *placing, size_t i)
-{
-	return placing->at_ns ? placing->at_ns[i] : TARE_NO_TIME;
-}
-
 int64_t placing_x(const struct placing *placing, size_t i)
 {
-	int64_t at_ns = time_of(placing, i);
+	return placing_x_at(placing, i,
+		placing->timed ? tare_stage_at(placing->series, placing->stage, i) : TARE_NO_TIME);
+}
+
+int64_t placing_x_at(const struct placing *placing, size_t i, int64_t at_ns)
+{
 	if (at_ns == TARE_NO_TIME)
 		return placing->x_from + (int64_t)i * placing->x_step;
 	return placing->x_from + (at_ns - placing->at_first_ns);
+}
+
+/* The first and the last time there is; false without any. */
+static bool find_ends(const struct placing *placing, int64_t *ret_first, int64_t *ret_last)
+{
+	int64_t times_ns[COLLECT_BLOCK], first = INT64_MAX, last = INT64_MIN;
+	size_t count = placing->series->count;
+	for (size_t from = 0; from < count; from += COLLECT_BLOCK) {
+		size_t block = count - from < COLLECT_BLOCK ? count - from : COLLECT_BLOCK;
+		tare_stage_times(placing->series, placing->stage, from, block, times_ns);
+		for (size_t i = 0; i < block; i++) {
+			if (times_ns[i] == TARE_NO_TIME)
+				continue;
+			first = times_ns[i] < first ? times_ns[i] : first;
+			last = times_ns[i] > last ? times_ns[i] : last;
+		}
+	}
+	*ret_first = first;
+	*ret_last = last;
+	return first <= last;
 }
 
 /* Sets times and steps; returns the extent of the round in x. */
@@ -167,30 +187,22 @@ static int64_t place_in_time(struct placing *placing)
 	const struct tare_series *series = placing->series;
 	struct plot_time *time = &placing->target->plot.time;
 	const struct tare_round *round = placing->input->record->round;
-	int64_t first = INT64_MAX, last = INT64_MIN, interval = round->interval_ns > 0 ? round->interval_ns : 0;
-	placing->at_ns =
-		series->at_ns[TARE_STAGE_DUE] ? series->at_ns[TARE_STAGE_DUE] : series->at_ns[TARE_STAGE_USER_TX];
-	for (size_t i = 0; placing->at_ns && i < series->count; i++) {
-		if (placing->at_ns[i] == TARE_NO_TIME)
-			continue;
-		first = placing->at_ns[i] < first ? placing->at_ns[i] : first;
-		last = placing->at_ns[i] > last ? placing->at_ns[i] : last;
-	}
+	int64_t first, last, interval = round->interval_ns > 0 ? round->interval_ns : 0;
+	placing->stage = tare_stage_seen(series, TARE_STAGE_DUE) ? TARE_STAGE_DUE : TARE_STAGE_USER_TX;
 	/* Stamps from a file may lie centuries apart; half of what 64 bits hold is no measurement. */
-	if (first > last || last / 2 - first / 2 > INT64_MAX / 8)
-		placing->at_ns = NULL;
+	placing->timed = find_ends(placing, &first, &last) && last / 2 - first / 2 <= INT64_MAX / 8;
 	if (!time->end)
-		time->by_request = !placing->at_ns && !interval;
+		time->by_request = !placing->timed && !interval;
 	if (time->by_request)
-		placing->at_ns = NULL;
+		placing->timed = false;
 	int64_t none = time->by_request ? 1 : assumed_interval_ns;
-	placing->at_first_ns = placing->at_ns ? first : 0;
+	placing->at_first_ns = placing->timed ? first : 0;
 	placing->x_step = interval && !time->by_request ? interval : none;
 	placing->x_from = time->end;
 	int64_t by_place = 0;
 	if (__builtin_mul_overflow((int64_t)series->count, placing->x_step, &by_place) || by_place > INT64_MAX / 8)
 		placing->x_step = by_place = (int64_t)series->count;
-	if (!placing->at_ns)
+	if (!placing->timed)
 		return by_place ? by_place : 1;
 	int64_t extent = last - first + (interval && interval < INT64_MAX / 8 ? interval : 1);
 	return extent > by_place ? extent : by_place;
@@ -202,7 +214,7 @@ static void place_in_heat(struct placing *placing, int64_t extent)
 	struct plot_target *plot = &placing->target->plot;
 	int64_t epoch_ns = placing->input->record->run->epoch_real_ns, from_ns, to_ns;
 	placing->heat_shift_ns = INT64_MIN;
-	if (!placing->at_ns || epoch_ns <= 0 || __builtin_add_overflow(epoch_ns, placing->at_first_ns, &from_ns) ||
+	if (!placing->timed || epoch_ns <= 0 || __builtin_add_overflow(epoch_ns, placing->at_first_ns, &from_ns) ||
 		__builtin_add_overflow(from_ns, extent, &to_ns) || from_ns <= 0)
 		return;
 	if (plot->heat_from_real_ns == plot->heat_to_real_ns) {
@@ -260,7 +272,7 @@ static int new_round(struct placing *placing, int64_t extent, struct tare_err *e
 		.label = record->round->label ? record->round->label : "",
 		.run = record->run->id,
 		.number = record->round->number,
-		.started_real_ns = record->run->epoch_real_ns > 0 && placing->at_ns
+		.started_real_ns = record->run->epoch_real_ns > 0 && placing->timed
 					   ? record->run->epoch_real_ns + placing->at_first_ns
 					   : TARE_NO_TIME,
 		.interval_ns = record->round->interval_ns,

@@ -135,14 +135,15 @@ struct walk {
 	int64_t limit_ns;
 };
 
-static int add_value(const struct placing *placing, struct walk *walk, size_t i, int64_t value_ns, struct tare_err *err)
+static int add_value(const struct placing *placing, struct walk *walk, size_t i, int64_t at_ns, int64_t value_ns,
+	struct tare_err *err)
 {
 	struct plot_target *plot = &placing->target->plot;
 	struct plot_time *time = &plot->time;
-	int64_t x = placing_x(placing, i);
+	int64_t x = placing_x_at(placing, i, placing->timed ? at_ns : TARE_NO_TIME);
 	size_t column = column_of(&time->grid, &walk->time, x);
-	bool heated = placing->heat_shift_ns != INT64_MIN && placing->at_ns[i] != TARE_NO_TIME;
-	size_t heat = heated ? column_of(&plot->heat, &walk->heat, placing->at_ns[i] + placing->heat_shift_ns) : 0;
+	bool heated = placing->heat_shift_ns != INT64_MIN && at_ns != TARE_NO_TIME;
+	size_t heat = heated ? column_of(&plot->heat, &walk->heat, at_ns + placing->heat_shift_ns) : 0;
 	if (value_ns == TARE_NO_TIME) {
 		if (heated && (placing->series->fate[i] == TARE_LOST || placing->series->fate[i] == TARE_ERROR))
 			plot->heat.column[heat].unanswered++;
@@ -154,7 +155,7 @@ static int add_value(const struct placing *placing, struct walk *walk, size_t i,
 		plot->max_ns = value_ns;
 	plot_column_add(&time->grid.column[column], x, value_ns);
 	if (heated) {
-		plot_column_add(&plot->heat.column[heat], placing->at_ns[i] + placing->heat_shift_ns, value_ns);
+		plot_column_add(&plot->heat.column[heat], at_ns + placing->heat_shift_ns, value_ns);
 		plot_grid_count(&plot->heat, heat, value_ns);
 		if (above && !warm)
 			raise_stall(placing, &plot->heat.column[heat], i, value_ns);
@@ -173,7 +174,7 @@ static int add_value(const struct placing *placing, struct walk *walk, size_t i,
 
 int collect_samples(const struct placing *placing, struct tare_err *err)
 {
-	int64_t values_ns[COLLECT_BLOCK];
+	int64_t values_ns[COLLECT_BLOCK], times_ns[COLLECT_BLOCK];
 	const struct tare_series *series = placing->series;
 	enum tare_span span = placing->target->plot.span;
 	struct walk walk = {.limit_ns = placing->input->row->stall_limit_ns};
@@ -183,10 +184,11 @@ int collect_samples(const struct placing *placing, struct tare_err *err)
 	for (size_t first = 0; first < series->count; first += COLLECT_BLOCK) {
 		size_t count = series->count - first < COLLECT_BLOCK ? series->count - first : COLLECT_BLOCK;
 		tare_span_values(series, span, first, count, values_ns);
+		tare_stage_times(series, placing->stage, first, count, times_ns);
 		if (count_block(placing, values_ns, first, count, err))
 			return -1;
 		for (size_t i = 0; i < count; i++)
-			if (add_value(placing, &walk, first + i, values_ns[i], err))
+			if (add_value(placing, &walk, first + i, times_ns[i], values_ns[i], err))
 				return -1;
 	}
 	return 0;
