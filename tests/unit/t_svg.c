@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is drawn: each planted stall and loss, foreign names as text, the same bytes twice. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/plot/svg.h"
 #include "tap.h"
@@ -115,9 +116,93 @@ static void foreign(void)
 	plots_free(plots);
 }
 
+/* ---- very many rounds ---- */
+
+enum { ROUNDS = 1000, PLANTED = 20, ROUNDS_APART = 47, GAP_FROM = 502, GAP_TO = 511 };
+
+/* Places of the marks of a path of whole pixels; returns how many. */
+static size_t places_of(const char *path, int *ret_y, size_t room)
+{
+	size_t count = 0;
+	int x = 0, y = 0;
+	for (const char *at = path; *at && *at != '"'; at++) {
+		if (*at != 'M' && *at != 'm')
+			continue;
+		char *rest;
+		long first = strtol(at + 1, &rest, 10), second = strtol(rest, &rest, 10);
+		x = (int)first + (*at == 'm' ? x : 0);
+		y = (int)second + (*at == 'm' ? y : 0);
+		if (count < room)
+			ret_y[count] = y;
+		count++;
+	}
+	return count;
+}
+
+static size_t count_of_y(const int *y, size_t count, int wanted)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < count; i++)
+		found += y[i] == wanted;
+	return found;
+}
+
+/* The path of a class in a plot of `target`, from its first coordinate on; the text is the caller's to free. */
+static char *path_of(const struct plot_target *target, enum plot_kind kind, const char *class)
+{
+	const struct plot_svg_rules rules = {.id = "p"};
+	struct tare_err err = {0};
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	if (plot_svg(out, target, kind, &rules, &err))
+		fputs("failed", out);
+	fclose(out);
+	char begin[64];
+	snprintf(begin, sizeof(begin), "<path class=\"%s\" d=\"", class);
+	char *found = strstr(text, begin), *path = strdup(found ? found + strlen(begin) : "");
+	free(text);
+	return path;
+}
+
+static void many_rounds(void)
+{
+	static struct plot_round rounds[ROUNDS];
+	struct plot_target target = {
+		.url = "u", .kind = "udp", .span = TARE_SPAN_RTT, .rounds = rounds, .round_count = ROUNDS};
+	int y[2 * ROUNDS], highest = INT32_MAX, lowest = 0;
+	for (size_t i = 0; i < ROUNDS; i++) {
+		rounds[i] = (struct plot_round){
+			.label = "", .number = (uint32_t)i + 1, .n = 100, .max_ns = 10000 + (int64_t)(i % 7) * 900};
+		for (size_t k = 0; k < PLOT_QUANTILE_COUNT; k++)
+			rounds[i].quantile_ns[k] = i >= GAP_FROM && i < GAP_TO ? TARE_NO_TIME : 4000 + (int64_t)k * 100;
+	}
+	for (size_t i = 0; i < PLANTED; i++) {
+		rounds[i * ROUNDS_APART + 3].max_ns = 1000000;
+		rounds[i * ROUNDS_APART + 23].max_ns = 7000;
+	}
+	char *path = path_of(&target, PLOT_KIND_ROUNDS, "m c2 crowd");
+	size_t count = places_of(path, y, 2 * ROUNDS);
+	for (size_t i = 0; i < count; i++) {
+		highest = y[i] < highest ? y[i] : highest;
+		lowest = y[i] > lowest ? y[i] : lowest;
+	}
+	OK(count > PLANTED && count < ROUNDS * 3 / 4, "%zu marks of %d rounds", count, ROUNDS);
+	OK(count_of_y(y, count, highest) == PLANTED, "each of %d high rounds has its mark", PLANTED);
+	OK(count_of_y(y, count, lowest) == PLANTED, "each of %d low ones too", PLANTED);
+	free(path);
+	path = path_of(&target, PLOT_KIND_SMOKE, "s2");
+	OK(places_of(path, y, 2 * ROUNDS) == 2, "rounds without answers part the smoke");
+	free(path);
+	path = path_of(&target, PLOT_KIND_SMOKE, "median");
+	OK(places_of(path, y, 2 * ROUNDS) == 2 && y[0] == y[1], "equal medians are one stroke on either side of them");
+	free(path);
+}
+
 int main(void)
 {
 	marks();
+	many_rounds();
 	foreign();
 	return tap_done();
 }

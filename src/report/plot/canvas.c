@@ -193,23 +193,64 @@ void svg_shape(FILE *out, enum svg_shape shape, double x, double y)
 	fprintf(out, "M%.1f %.1f%s", x, y, outlines[shape]);
 }
 
+static const struct {
+	int x, y;
+	const char *outline;
+} crowd[SHAPE_COUNT] = {
+	[SHAPE_DIAMOND] = {-3, 0, "l3-3 3 3-3 3z"},
+	[SHAPE_CIRCLE] = {-3, 0, "a3 3 0 0 0 6 0 3 3 0 0 0-6 0"},
+	[SHAPE_SQUARE] = {-2, -2, "h5v5h-5z"},
+	[SHAPE_UP] = {0, -3, "l3 6h-6z"},
+	[SHAPE_DOWN] = {0, 3, "l3-6h-6z"},
+	[SHAPE_CROSS] = {-3, -2, "l5 5 1-1-5-5zm5 0l-5 5 1 1 5-5z"},
+	[SHAPE_PLUS] = {-1, -3, "h2v2h2v2h-2v2h-2v-2h-2v-2h2z"},
+	[SHAPE_BAR] = {0, -5, "h1v10h-1z"},
+};
+
 void svg_shape_coarse(FILE *out, enum svg_shape shape, double x, double y)
 {
-	static const struct {
-		int x, y;
-		const char *outline;
-	} crowd[SHAPE_COUNT] = {
-		[SHAPE_DIAMOND] = {-3, 0, "l3-3 3 3-3 3z"},
-		[SHAPE_CIRCLE] = {-3, 0, "a3 3 0 0 0 6 0 3 3 0 0 0-6 0"},
-		[SHAPE_SQUARE] = {-2, -2, "h5v5h-5z"},
-		[SHAPE_UP] = {0, -3, "l3 6h-6z"},
-		[SHAPE_DOWN] = {0, 3, "l3-6h-6z"},
-		[SHAPE_CROSS] = {-3, -2, "l5 5 1-1-5-5zm5 0l-5 5 1 1 5-5z"},
-		[SHAPE_PLUS] = {-1, -3, "h2v2h2v2h-2v2h-2v-2h-2v-2h2z"},
-		[SHAPE_BAR] = {0, -5, "h1v10h-1z"},
-	};
 	fprintf(out, "M%d %d%s", (int)lround(x) + crowd[shape].x, (int)lround(y) + crowd[shape].y,
 		crowd[shape].outline);
+}
+
+static void pen_to(FILE *out, struct svg_pen *pen, int x, int y)
+{
+	int dx = x - pen->x, dy = y - pen->y;
+	if (pen->down)
+		fprintf(out, "m%d%s%d", dx, dy < 0 ? "" : " ", dy);
+	else
+		fprintf(out, "M%d %d", x, y);
+	*pen = (struct svg_pen){true, x, y};
+}
+
+void svg_shape_row(FILE *out, enum svg_shape shape, double x, double y, struct svg_pen *pen)
+{
+	pen_to(out, pen, (int)lround(x) + crowd[shape].x, (int)lround(y) + crowd[shape].y);
+	fputs(crowd[shape].outline, out);
+}
+
+void svg_levels_end(FILE *out, struct svg_levels *levels)
+{
+	if (!levels->waiting)
+		return;
+	pen_to(out, &levels->pen, levels->from, levels->y);
+	fprintf(out, "h%d", levels->to - levels->from);
+	levels->pen.x = levels->to;
+	levels->waiting = false;
+}
+
+void svg_level(FILE *out, struct svg_levels *levels, double from, double to, double y)
+{
+	int left = (int)lround(from), right = (int)lround(fmax(to, from + 1)), height = (int)lround(y);
+	if (levels->waiting && levels->y == height && left <= levels->to && left >= levels->from) {
+		levels->to = right > levels->to ? right : levels->to;
+		return;
+	}
+	svg_levels_end(out, levels);
+	levels->from = left;
+	levels->to = right;
+	levels->y = height;
+	levels->waiting = true;
 }
 
 enum svg_shape series_shape(size_t series)

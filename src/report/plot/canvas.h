@@ -36,6 +36,23 @@ enum svg_shape { SHAPE_DIAMOND, SHAPE_CIRCLE, SHAPE_SQUARE, SHAPE_UP, SHAPE_DOWN
 void svg_shape(FILE *out, enum svg_shape shape, double x, double y);
 /* The same on whole pixels, in fewer bytes: for crowds. */
 void svg_shape_coarse(FILE *out, enum svg_shape shape, double x, double y);
+
+/* Where a path of whole pixels has come to: what follows is told relative to it, in fewer bytes. Starts as {0}. */
+struct svg_pen {
+	bool down;
+	int x, y;
+};
+/* As svg_shape_coarse, for a row of marks of one shape whose outline is a single stroke (no cross). */
+void svg_shape_row(FILE *out, enum svg_shape shape, double x, double y, struct svg_pen *pen);
+
+/* Level strokes from left to right; those of one height that touch become one. */
+struct svg_levels {
+	struct svg_pen pen;
+	bool waiting;
+	int from, to, y;
+};
+void svg_level(FILE *out, struct svg_levels *levels, double from, double to, double y);
+void svg_levels_end(FILE *out, struct svg_levels *levels);
 enum svg_shape series_shape(size_t series);
 /* Of a cause: its shape, and its colour as the number of a class "c0" to "c7". */
 enum svg_shape word_shape(uint8_t word);

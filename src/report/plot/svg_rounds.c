@@ -89,13 +89,52 @@ static void draw_points(const struct order *order, int figure, size_t series, ch
 	fputs(crowd ? "\"/>\n" : "</g>\n", out);
 }
 
+/*
+ * Of very many rounds the lowest and the highest of every three pixels, which marks of six cover anyway: no extreme is
+ * left out.
+ */
+static void draw_extremes(const struct order *order, int figure, size_t series, char arm)
+{
+	enum { TOGETHER = 3 };
+	FILE *out = order->out;
+	enum svg_shape shape = series ? series_shape(series + 1) : SHAPE_DIAMOND;
+	struct svg_pen pen = {0};
+	double low_x = NAN, low = NAN, high_x = NAN, high = NAN;
+	long column = -1;
+	fprintf(out, "<path class=\"m c%zu crowd\" d=\"", series);
+	for (size_t i = 0; i <= order->target->round_count; i++) {
+		bool end = i == order->target->round_count;
+		const struct plot_round *round = &order->target->rounds[end ? 0 : i];
+		double value = end ? NAN : figure_of(round, figure), x = axis_at(&order->x, (double)i + 1);
+		if (!end && ((arm && round->arm != arm) || !isfinite(value)))
+			continue;
+		double y = end ? NAN : axis_at(&order->y, value);
+		if ((end || (long)(x / TOGETHER) != column) && !isnan(low)) {
+			svg_shape_row(out, shape, low_x, low, &pen);
+			if (lround(low) != lround(high))
+				svg_shape_row(out, shape, high_x, high, &pen);
+			low = high = NAN;
+		}
+		column = (long)(x / TOGETHER);
+		if (isnan(low) || y > low) {
+			low = y;
+			low_x = x;
+		}
+		if (isnan(high) || y < high) {
+			high = y;
+			high_x = x;
+		}
+	}
+	fputs("\"/>\n", out);
+}
+
 static void draw_series(const struct order *order, int figure, size_t series, char arm)
 {
 	FILE *out = order->out;
 	bool pen = false;
 	/* points closer than a pixel are a line of their own */
 	if (order->target->round_count > ROUNDS_SHARP) {
-		draw_points(order, figure, series, arm);
+		draw_extremes(order, figure, series, arm);
 		return;
 	}
 	fprintf(out, "<path class=\"thin c%zu\" d=\"", series);
@@ -197,7 +236,8 @@ static void number_rounds(const struct order *order)
 		else
 			svg_label(order->out, x, BOTTOM + 15, 'm', "t", "%" PRIu32, round->number);
 	}
-	svg_label(order->out, (order->x.from + order->x.to) / 2, BOTTOM + 32, 'm', "t", "round");
+	svg_label(order->out, (order->x.from + order->x.to) / 2, BOTTOM + 32, 'm', "t", "%s",
+		count > ROUNDS_SHARP ? "round (of those that fall together the lowest and the highest)" : "round");
 }
 
 static void order_range(
@@ -326,18 +366,56 @@ int svg_rate(FILE *out, const struct plot_target *target)
 
 /* ---- smoke ---- */
 
-static void draw_smoke(FILE *out, const struct plot_target *target, const struct axis *x, const struct axis *y, int low,
-	int high, const char *class)
+/* Of very many rounds one outline a stretch without gaps: what is within the band of any round of a pixel. */
+static void draw_smoke_outline(FILE *out, const struct plot_target *target, const struct axis *x, const struct axis *y,
+	int low, int high)
 {
-	int decimals = target->round_count > ROUNDS_SHARP ? 0 : 1;
-	fprintf(out, "<path class=\"%s\" d=\"", class);
+	enum { PIXELS = SVG_RIGHT - SVG_LEFT + 2 };
+	int top[PIXELS], bottom[PIXELS] = {0}; /* 0: nothing there, which no band reaches */
 	for (size_t i = 0; i < target->round_count; i++) {
 		double from = figure_of(&target->rounds[i], low), to = figure_of(&target->rounds[i], high);
 		double left = axis_at(x, (double)i), right = axis_at(x, (double)i + 1);
+		if (!isfinite(from) || !isfinite(to))
+			continue;
+		int above = (int)lround(axis_at(y, to)), below = (int)lround(axis_at(y, from) + 0.5);
+		for (int at = (int)lround(left); at < (int)lround(fmax(right, left + 1)); at++) {
+			int pixel = at - SVG_LEFT < PIXELS ? at - SVG_LEFT : PIXELS - 1;
+			top[pixel] = bottom[pixel] && top[pixel] < above ? top[pixel] : above;
+			bottom[pixel] = bottom[pixel] > below ? bottom[pixel] : below;
+		}
+	}
+	for (int first = 0, end; first < PIXELS; first = end + 1) {
+		for (end = first; end < PIXELS && bottom[end]; end++)
+			;
+		for (int at = first; at < end; at++) {
+			if (at == first)
+				fprintf(out, "M%d %d", SVG_LEFT + at, top[at]);
+			else if (top[at] != top[at - 1])
+				fprintf(out, "H%dV%d", SVG_LEFT + at, top[at]);
+		}
+		for (int at = end - 1; at >= first; at--) {
+			if (at == end - 1)
+				fprintf(out, "H%dV%d", SVG_LEFT + end, bottom[at]);
+			else if (bottom[at] != bottom[at + 1])
+				fprintf(out, "H%dV%d", SVG_LEFT + at + 1, bottom[at]);
+		}
+		if (end > first)
+			fprintf(out, "H%dz", SVG_LEFT + first);
+	}
+}
+
+static void draw_smoke(FILE *out, const struct plot_target *target, const struct axis *x, const struct axis *y, int low,
+	int high, const char *class)
+{
+	fprintf(out, "<path class=\"%s\" d=\"", class);
+	if (target->round_count > ROUNDS_SHARP)
+		draw_smoke_outline(out, target, x, y, low, high);
+	for (size_t i = 0; i < target->round_count && target->round_count <= ROUNDS_SHARP; i++) {
+		double from = figure_of(&target->rounds[i], low), to = figure_of(&target->rounds[i], high);
+		double left = axis_at(x, (double)i), right = axis_at(x, (double)i + 1);
 		if (isfinite(from) && isfinite(to))
-			fprintf(out, "M%.*f %.*fH%.*fV%.*fH%.*fz", decimals, left, decimals, axis_at(y, to), decimals,
-				decimals ? right : fmax(right, left + 1), decimals, axis_at(y, from) + 0.5, decimals,
-				left);
+			fprintf(out, "M%.1f %.1fH%.1fV%.1fH%.1fz", left, axis_at(y, to), right,
+				axis_at(y, from) + 0.5, left);
 	}
 	fputs("\"/>\n", out);
 }
@@ -347,7 +425,7 @@ static size_t draw_medians(
 	FILE *out, const struct plot_target *target, const struct axis *x, const struct axis *y, bool lossy)
 {
 	size_t count = 0;
-	int decimals = target->round_count > ROUNDS_SHARP ? 0 : 1;
+	struct svg_levels levels = {0};
 	for (size_t i = 0; i < target->round_count; i++) {
 		double median = figure_of(&target->rounds[i], PLOT_P50);
 		if (!isfinite(median) || (target->rounds[i].lost > 0) != lossy)
@@ -355,8 +433,12 @@ static size_t draw_medians(
 		if (!count++)
 			fprintf(out, "<path class=\"median%s\" d=\"", lossy ? " lossy" : "");
 		double from = axis_at(x, (double)i), to = axis_at(x, (double)i + 1);
-		fprintf(out, "M%.*f %.1fH%.*f", decimals, from, axis_at(y, median), decimals, decimals ? to : fmax(to, from + 1));
+		if (target->round_count > ROUNDS_SHARP)
+			svg_level(out, &levels, from, to, axis_at(y, median));
+		else
+			fprintf(out, "M%.1f %.1fH%.1f", from, axis_at(y, median), to);
 	}
+	svg_levels_end(out, &levels);
 	if (count)
 		fputs("\"/>\n", out);
 	return count;

@@ -106,7 +106,8 @@ static void draw_rounds(FILE *out, const struct frame *frame)
 static size_t draw_p999(FILE *out, const struct frame *frame, bool weak)
 {
 	size_t count = 0;
-	int decimals = frame->target->round_count > ROUNDS_SHARP ? 0 : 1;
+	struct svg_levels levels = {0};
+	bool sharp = frame->target->round_count <= ROUNDS_SHARP;
 	for (size_t i = 0; i < frame->target->round_count; i++) {
 		const struct plot_round *round = &frame->target->rounds[i];
 		int64_t value_ns = round->quantile_ns[PLOT_P999];
@@ -116,9 +117,13 @@ static size_t draw_p999(FILE *out, const struct frame *frame, bool weak)
 		if (!count++)
 			fprintf(out, "<path class=\"p999%s\" d=\"", weak ? " weak" : "");
 		double from = axis_at(&frame->x, (double)round->x_from), to = axis_at(&frame->x, (double)round->x_to);
-		fprintf(out, "M%.*f %.*fH%.*f", decimals, from, decimals, axis_at(&frame->y, (double)value_ns), decimals,
-			decimals ? to : fmax(to, from + 1));
+		double y = axis_at(&frame->y, (double)value_ns);
+		if (sharp)
+			fprintf(out, "M%.1f %.1fH%.1f", from, y, to);
+		else
+			svg_level(out, &levels, from, to, y);
 	}
+	svg_levels_end(out, &levels);
 	if (count)
 		fputs("\"/>\n", out);
 	return count;
@@ -213,6 +218,7 @@ static size_t draw_marks(FILE *out, const struct frame *frame, const struct look
 	const struct plot_time *time = &frame->target->time;
 	size_t count = 0;
 	double last_x = -1, last_y = -1;
+	struct svg_pen pen = {0};
 	for (size_t i = 0; i < time->mark_count; i++)
 		count += looks_like(&time->marks[i], look);
 	if (!count)
@@ -229,8 +235,10 @@ static size_t draw_marks(FILE *out, const struct frame *frame, const struct look
 		double x = axis_at(&frame->x, (double)mark->x), y = mark_y(frame, mark);
 		if (!titles) {
 			/* first requests of a thousand rounds that fall onto one pixel are drawn once; stalls each for itself */
-			if (look->kind != PLOT_FIRST || round(x) != last_x || round(y) != last_y)
+			if (look->kind != PLOT_FIRST)
 				svg_shape_coarse(out, look->shape, x, y);
+			else if (round(x) != last_x || round(y) != last_y)
+				svg_shape_row(out, look->shape, x, y, &pen);
 			last_x = round(x);
 			last_y = round(y);
 			continue;
