@@ -7,15 +7,10 @@
 #include <stdlib.h>
 
 #include "lib/packed.h"
+#include "lib/select.h"
 
 /* At either end of the round lateness is the median of a tenth of the requests, at most this many. */
 enum { END_MOST = 1000 };
-
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
 
 /* Median lateness of requests from `from` on, going up or down by `step`; 0 when none was sent. */
 static int64_t median_lateness_ns(const struct tare_series *series, size_t from, int step)
@@ -30,8 +25,7 @@ static int64_t median_lateness_ns(const struct tare_series *series, size_t from,
 	}
 	if (n == 0)
 		return 0;
-	qsort(late_ns, n, sizeof late_ns[0], by_value);
-	return late_ns[n / 2];
+	return select_integer(late_ns, n, n / 2);
 }
 
 static size_t skipped_in(const struct tare_series *series)
