@@ -38,12 +38,15 @@ static bool is_step(const struct tare_reading *one, const struct tare_reading *n
 	return fabs((double)card - (double)mono) > slack;
 }
 
-/* The card's time interpolated between two readings. */
+/* Times beyond it are nonsense; differences of what lies within fit 64 bits. */
+#define FARTHEST_NS (INT64_MAX / 4)
+
+/* The card's time interpolated between two readings, or beyond them: then it may be anything, and is held to that. */
 static int64_t between(const struct tare_reading *one, const struct tare_reading *next, int64_t card_ns)
 {
-	int64_t card = next->real_ns - one->real_ns;
-	wide mono = middle_of(next) - middle_of(one);
-	return card ? middle_of(one) + (int64_t)((wide)(card_ns - one->real_ns) * mono / card) : middle_of(one);
+	wide card = (wide)next->real_ns - one->real_ns, mono = (wide)middle_of(next) - middle_of(one);
+	wide at = card ? middle_of(one) + ((wide)card_ns - one->real_ns) * mono / card : middle_of(one);
+	return at > FARTHEST_NS ? FARTHEST_NS : at < -FARTHEST_NS ? -FARTHEST_NS : (int64_t)at;
 }
 
 /* How far a reading lies from the line through its neighbours, beyond what the three brackets explain. */
