@@ -25,12 +25,6 @@ run_a() {
 	status=$?
 }
 
-# ended NAME: as it should; a loaded machine may not hold the rate, which is no matter here.
-ended() {
-	ok "$([ "$status" = 0 ] || { [ "$status" = 4 ] && grep -q 'not the load that was asked for' "$1.txt"; }; echo $?)" \
-		"$1: exit status" "$status $(cat "$1.txt")"
-}
-
 # whole NAME: every request has its answer, and others' are no duplicates.
 whole() {
 	ended "$1"

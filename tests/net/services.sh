@@ -50,7 +50,7 @@ wait_tcp() {
 
 # whole NAME COUNT: checks of a run in which every request was answered.
 whole() {
-	is "$status" 0 "$1: exit status" "$(cat "$1.txt")"
+	ended "$1"
 	is "$(column "$1.tare" n)" "$2" "$1: every request counted has an answer" "$(reasons "$1.tare")"
 	is "$(column "$1.tare" foreign)" 0 "$1: no reply is foreign"
 }
@@ -95,7 +95,7 @@ only_reason closed "ECONNREFUSED" "a closed port: each request says so"
 restarter=$!
 run_a restart "tcp://$B4:7000" --every 2ms --count 1000
 wait "$restarter"
-is "$status" 0 "restarted: exit status" "$(cat restart.txt)"
+ended restart restarted
 ok "$([ "$(column restart.tare error)" -gt 0 ]; echo $?)" "restarted: requests in between failed" "$(cat restart.txt)"
 ok "$(reasons restart.tare | grep -q 'ECONN\|EPIPE'; echo $?)" "restarted: and say why" "$(reasons restart.tare)"
 ok "$(grep -q 'opened anew' restart.txt; echo $?)" "restarted: the new connection is told" "$(cat restart.txt)"
@@ -120,7 +120,7 @@ if command -v redis-server >/dev/null 2>&1; then
 	is "$status" 4 "a wrong expectation: exit status"
 	only_reason wrong "UNEXPECTED" "a wrong expectation: each request says so"
 	run_a extra "tcp://$B4:7003" --send 'PING\r\nPING\r\n' --expect '+PONG' --every 1ms --count 100
-	is "$status" 0 "two replies to one request: exit status"
+	ended extra "two replies to one request"
 	ok "$([ "$(column extra.tare foreign)" -gt 0 ]; echo $?)" "two replies to one request: the second is nobody's"
 
 	# The service is stopped, its host is not: in one schedule the table shows both.
@@ -134,7 +134,7 @@ if command -v redis-server >/dev/null 2>&1; then
 	stopper=$!
 	run_a stopped "icmp://$B4" "tcp://$B4:7003" --send 'PING\r\n' --expect '+PONG' --every 2ms --count 800 --timeout 100ms
 	wait "$stopper"
-	is "$status" 0 "a stopped service: exit status" "$(cat stopped.txt)"
+	ended stopped "a stopped service"
 	is "$(column stopped.tare overdue icmp)" 0 "a stopped service: its kernel answers ICMP in time"
 	overdue=$(column stopped.tare overdue tcp)
 	ok "$([ "${overdue:-0}" -ge 100 ]; echo $?)" "a stopped service: $overdue of its answers were overdue" "$(cat stopped.txt)"

@@ -48,7 +48,7 @@ ok "$([ "$status" -eq 4 ] || [ "$status" -eq 5 ]; echo $?)" "no route: ends with
 background echo in_b "$TARE" echo "udp://$B4:7000"
 wait_udp in_b 7000
 run_a mixed "udp://$B4:7000" "udp://$B4:7999" --every 2ms --count 100 --timeout 100ms
-is "$status" 0 "one silent target among others: exit status"
+ended mixed "one silent target among others"
 
 # 4. The interface goes down in mid-run and comes back: the run goes on.
 (sleep 1; in_a ip link set a0 down; sleep 1; in_a ip link set a0 up) &
@@ -78,7 +78,7 @@ net_address in_a a0 "$A4" "$A6" 2>/dev/null
 restarter=$!
 run_a restart "udp://$B4:7000" --every 5ms --count 600 --timeout 200ms
 wait "$restarter"
-is "$status" 0 "responder restarted: exit status" "$(cat restart.txt)"
+ended restart "responder restarted"
 ok "$([ "$(column restart.tare lost)" -gt 0 ] || fates restart.tare | grep -q error; echo $?)" \
 	"responder restarted: some requests had no answer" "$(fates restart.tare)"
 kill "$(cat again.pid)"
