@@ -301,15 +301,6 @@ int lab_table(const struct lab *lab, const char *unit, const struct lab_heading 
 	return report_table(&report, &format_text, NULL, NULL, rows, count, sizeof *rows, err);
 }
 
-const char *lab_us(double ns, char buffer[32])
-{
-	if (!isfinite(ns))
-		snprintf(buffer, 32, "·");
-	else
-		snprintf(buffer, 32, "%.*f", ns < 99950 ? 1 : 0, ns / 1000);
-	return buffer;
-}
-
 void lab_say(const struct lab *lab, const char *format, ...)
 {
 	char line[1024];

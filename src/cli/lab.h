@@ -9,6 +9,7 @@
 
 #include "cause/load.h"
 #include "cli/cli.h"
+#include "cli/lab_words.h"
 #include "session/session.h"
 
 struct lab {
@@ -62,8 +63,6 @@ struct lab_heading {
 int lab_table(const struct lab *lab, const char *unit, const struct lab_heading *headings, size_t columns,
 	const struct lab_row *rows, size_t count, struct tare_err *err) TARE_MUST_USE;
 
-/* "12.3" in µs, or a mark where there is none. */
-const char *lab_us(double ns, char buffer[32]);
 void lab_say(const struct lab *lab, const char *format, ...) TARE_PRINTF(2, 3);
 
 int lab_ping_blind(struct lab *lab, struct tare_err *err);

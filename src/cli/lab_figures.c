@@ -73,10 +73,12 @@ int lab_average(struct lab *lab, struct tare_err *err)
 	if (held.rtt_mean <= still.rtt_mean)
 		lab_say(lab, "This host held requests up by itself, and more than was done on purpose: a quieter one "
 			     "shows it better.");
-	lab_say(lab,
-		"One request in a thousand was held for 4 ms, and a few behind it waited: the median moved by %s µs, "
-		"the mean by %s.",
-		lab_us(fabs(held.rtt_p50 - still.rtt_p50), cell[0]), lab_us(held.rtt_mean - still.rtt_mean, cell[1]));
+	else
+		lab_say(lab,
+			"One request in a thousand was held for 4 ms, and a few behind it waited: the median moved by %s "
+			"µs, the mean by %s.",
+			lab_us(fabs(held.rtt_p50 - still.rtt_p50), cell[0]),
+			lab_us(held.rtt_mean - still.rtt_mean, cell[1]));
 	lab_say(lab,
 		"A mean of %s µs describes no request at all: neither the ordinary ones at %s nor the slow ones at %s.",
 		lab_us(held.rtt_mean, cell[0]), lab_us(held.rtt_p50, cell[1]), lab_us(held.rtt_max, cell[2]));
@@ -91,7 +93,7 @@ int lab_rate(struct lab *lab, struct tare_err *err)
 		const char *what;
 	} rates[] = {{1000000, 4000, "1 000/s"}, {50000, 80000, "20 000/s"}};
 	struct lab_figures f[2][2];
-	char url[64], cell[4][32];
+	char url[64], words[400];
 	if (lab->cpus < 2)
 		return tare_fail(
 			err, TARE_E_INVALID, "one CPU is all there is: busy waiting would keep the responder from it");
@@ -117,11 +119,8 @@ int lab_rate(struct lab *lab, struct tare_err *err)
 			{f[0][rate].rtt_p50, f[1][rate].rtt_p50, f[0][rate].rtt_p50 - f[1][rate].rtt_p50}};
 	if (lab_table(lab, "µs", headings, 3, rows, 2, err) < 0)
 		return -1;
-	lab_say(lab,
-		"Waiting by sleeping or by looking: the difference is %s µs at 1 000/s and %s at 20 000/s, %.1f times "
-		"as much or as little.",
-		lab_us(f[0][0].rtt_p50 - f[1][0].rtt_p50, cell[0]), lab_us(f[0][1].rtt_p50 - f[1][1].rtt_p50, cell[1]),
-		(f[0][1].rtt_p50 - f[1][1].rtt_p50) / (f[0][0].rtt_p50 - f[1][0].rtt_p50));
+	lab_rate_words(f[0][0].rtt_p50 - f[1][0].rtt_p50, f[0][1].rtt_p50 - f[1][1].rtt_p50, words, sizeof words);
+	lab_say(lab, "%s", words);
 	lab_say(lab, "A verdict at one rate says nothing about another: verify at the rate of production.");
 	return 0;
 }
@@ -129,7 +128,7 @@ int lab_rate(struct lab *lab, struct tare_err *err)
 int lab_resolution(struct lab *lab, struct tare_err *err)
 {
 	struct lab_figures f[2];
-	char url[64], cell[6][32];
+	char url[64], words[400];
 	bool spin = lab->cpus > 1;
 	pid_t responder = lab_echo(lab, lab->cpu[1], spin, NULL, url, sizeof url, err);
 	if (responder < 0)
@@ -153,10 +152,8 @@ int lab_resolution(struct lab *lab, struct tare_err *err)
 	};
 	if (lab_table(lab, "ns", headings, 4, rows, 2, err) < 0)
 		return -1;
-	double difference = f[1].rtt_p50 - f[0].rtt_p50;
-	double steps = floor(f[1].rtt_p50 / 1000) - floor(f[0].rtt_p50 / 1000);
-	lab_say(lab, "%zu bytes more cost %s µs of median round trip; a display of 1 µs shows %.0f step%s of it.",
-		sizes[1] - sizes[0], lab_us(difference, cell[0]), steps, steps == 1 ? "" : "s");
+	lab_resolution_words(f[0].rtt_p50, f[1].rtt_p50, sizes[1] - sizes[0], words, sizeof words);
+	lab_say(lab, "%s", words);
 	lab_say(lab, "What is smaller than one step of a display cannot be seen through it, however many requests are "
 		     "averaged into its columns.");
 	return 0;
