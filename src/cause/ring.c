@@ -119,10 +119,15 @@ void ring_close(struct ring *ring)
 	*ring = (struct ring){.map = MAP_FAILED};
 }
 
-bool ring_waiting(const struct ring *ring)
+size_t ring_bytes_waiting(const struct ring *ring)
 {
 	struct perf_event_mmap_page *page = ring->map;
-	return __atomic_load_n(&page->data_head, __ATOMIC_RELAXED) != page->data_tail;
+	return (size_t)(__atomic_load_n(&page->data_head, __ATOMIC_RELAXED) - page->data_tail);
+}
+
+bool ring_waiting(const struct ring *ring)
+{
+	return ring_bytes_waiting(ring) != 0;
 }
 
 /* Copies from the ring, which wraps anywhere. */

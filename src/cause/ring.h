@@ -53,3 +53,4 @@ struct ring_record {
 bool ring_next(struct ring *ring, struct ring_record *ret_record);
 /* Looked at without a system call: whether anything is there. */
 bool ring_waiting(const struct ring *ring);
+size_t ring_bytes_waiting(const struct ring *ring); /* likewise */

@@ -21,7 +21,7 @@
 #include "cause/tracepoint.h"
 #include "clock/clock.h"
 
-enum { THREAD_PAGES = 64, CPU_PAGES = 128 };
+enum { THREAD_PAGES = 64, CPU_PAGES = 128, CROWDED_BYTES = 4096 };
 /* Shorter interrupts are within the noise of a clock reading and would fill the memory. */
 #define SHORTEST_NS ((int64_t)300)
 
@@ -71,7 +71,7 @@ struct cpu_watch {
 
 struct watch {
 	struct tare_evidence *item;
-	size_t count, room, cpu_count;
+	size_t count, room, cpu_count, looked_at;
 	bool recent, full, sorted, interrupts, softirqs, has_thread;
 	uint64_t lost;
 	int32_t tid;
@@ -85,13 +85,29 @@ struct watch {
 	char missing[512];
 };
 
+static int by_end(const void *left, const void *right)
+{
+	int64_t a = ((const struct tare_evidence *)left)->to_ns, b = ((const struct tare_evidence *)right)->to_ns;
+	return (a > b) - (a < b);
+}
+
+/*
+ * By time, not by arrival: the thread's ring is read before those of its CPUs, where a second of timer interrupts may
+ * wait, and would be the first to be forgotten.
+ */
+static void forget_older_half(struct watch *watch)
+{
+	size_t half = watch->room / 2;
+	qsort(watch->item, watch->count, sizeof *watch->item, by_end);
+	memmove(watch->item, watch->item + watch->count - half, half * sizeof *watch->item);
+	watch->count = half;
+	watch->sorted = false;
+}
+
 void watch_add(struct watch *watch, const struct tare_evidence *item)
 {
-	if (watch->count == watch->room && watch->recent) {
-		size_t half = watch->room / 2;
-		memmove(watch->item, watch->item + watch->count - half, half * sizeof *watch->item);
-		watch->count = half;
-	}
+	if (watch->count == watch->room && watch->recent)
+		forget_older_half(watch);
 	if (watch->count == watch->room) {
 		/* the last piece says from when on nothing was kept */
 		if (!watch->full)
@@ -255,6 +271,14 @@ void watch_drain(struct watch *watch)
 bool watch_thread_waiting(const struct watch *watch)
 {
 	return watch->has_thread && ring_waiting(&watch->thread);
+}
+
+bool watch_crowded(struct watch *watch)
+{
+	if (watch->cpu_count == 0)
+		return false;
+	watch->looked_at = (watch->looked_at + 1) % watch->cpu_count;
+	return ring_bytes_waiting(&watch->cpu[watch->looked_at].ring) > CROWDED_BYTES;
 }
 
 void watch_clear(struct watch *watch)

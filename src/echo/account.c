@@ -150,4 +150,7 @@ void account_reason(struct account *account, clock_real kernel_rx, clock_real us
 void account_sent(struct account *account)
 {
 	account->last_tx_ns = clock_mono_now().ns;
+	/* here it delays no reply; a spinning thread that nobody disturbs has no other reason to look */
+	if (watch_crowded(account->watch))
+		watch_drain(account->watch);
 }
