@@ -34,6 +34,52 @@ static int by_size(const void *left, const void *right)
 	return (a->ns < b->ns) - (a->ns > b->ns);
 }
 
+void cpu_shares_add(struct cpu_shares *shares, const struct tare_evidence *item, int64_t ns)
+{
+	if (item->kind == TARE_EVIDENCE_RAN) {
+		add_share(shares, item->comm, ns);
+		shares->others_ns += ns;
+	} else if (item->kind == TARE_EVIDENCE_INTERRUPT || item->kind == TARE_EVIDENCE_SOFTIRQ) {
+		shares->interrupts_ns += ns;
+	} else if (item->kind == TARE_EVIDENCE_MISSING) {
+		shares->missing = true;
+	}
+}
+
+void cpu_shares_sort(struct cpu_shares *shares)
+{
+	qsort(shares->share, shares->count, sizeof *shares->share, by_size);
+}
+
+size_t cpu_shares_rows(const struct cpu_shares *shares, int16_t cpu, uint8_t of, int64_t least_ns,
+	const struct tare_share *waited, struct tare_share *ret_rows)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < shares->count; i++) {
+		if (shares->share[i].ns < least_ns)
+			continue;
+		ret_rows[n] = (struct tare_share){.cpu = cpu,
+			.of = of,
+			.kind = TARE_SHARE_TASK,
+			.ns = shares->share[i].ns,
+			.times = shares->share[i].times};
+		memcpy(ret_rows[n++].name, shares->share[i].comm, TARE_COMM_BYTES);
+	}
+	if (waited) {
+		ret_rows[n] = *waited;
+		ret_rows[n].cpu = cpu;
+		ret_rows[n].of = of;
+		ret_rows[n++].kind = TARE_SHARE_WAITED;
+	}
+	if (shares->interrupts_ns)
+		ret_rows[n++] = (struct tare_share){.cpu = cpu,
+			.of = of,
+			.kind = TARE_SHARE_INTERRUPT,
+			.name = "all seen",
+			.ns = shares->interrupts_ns};
+	return n;
+}
+
 void cpu_shares_of(const struct tare_evidence *items, size_t count, int16_t cpu, int64_t from_ns, int64_t to_ns,
 	struct cpu_shares *ret_shares)
 {
@@ -43,16 +89,9 @@ void cpu_shares_of(const struct tare_evidence *items, size_t count, int16_t cpu,
 		int64_t ns = item->cpu == cpu || item->cpu == TARE_NO_CPU ? overlap_ns(item, from_ns, to_ns) : 0;
 		if (ns == 0 || item->sequence >= 0)
 			continue;
-		if (item->kind == TARE_EVIDENCE_RAN) {
-			add_share(ret_shares, item->comm, ns);
-			ret_shares->others_ns += ns;
-		} else if (item->kind == TARE_EVIDENCE_INTERRUPT || item->kind == TARE_EVIDENCE_SOFTIRQ) {
-			ret_shares->interrupts_ns += ns;
-		} else if (item->kind == TARE_EVIDENCE_MISSING) {
-			ret_shares->missing = true;
-		}
+		cpu_shares_add(ret_shares, item, ns);
 	}
-	qsort(ret_shares->share, ret_shares->count, sizeof *ret_shares->share, by_size);
+	cpu_shares_sort(ret_shares);
 }
 
 static int by_tid(const void *left, const void *right)

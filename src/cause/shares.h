@@ -20,6 +20,16 @@ struct cpu_shares {
 	int64_t interrupts_ns; /* interrupts and soft interrupts, as far as seen */
 	bool missing;          /* records were lost: there was more */
 };
+/* Adds ns of one piece, whatever its CPU; shares start as zero. Sums need no memory of what went into them. */
+void cpu_shares_add(struct cpu_shares *shares, const struct tare_evidence *item, int64_t ns);
+void cpu_shares_sort(struct cpu_shares *shares);
+enum { SHARES_ROWS = SHARES_MOST + 2 };
+/*
+ * As rows: tasks of at least `least_ns`, then `waited` (NULL: not known), then all interrupts in one. `of`: enum
+ * tare_share_of. Returns how many of SHARES_ROWS were written.
+ */
+size_t cpu_shares_rows(const struct cpu_shares *shares, int16_t cpu, uint8_t of, int64_t least_ns,
+	const struct tare_share *waited, struct tare_share *ret_rows);
 /* Of [from_ns, to_ns] on one CPU; evidence in any order. */
 void cpu_shares_of(const struct tare_evidence *items, size_t count, int16_t cpu, int64_t from_ns, int64_t to_ns,
 	struct cpu_shares *ret_shares);

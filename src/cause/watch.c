@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "cause/names.h"
 #include "cause/ring.h"
+#include "cause/shares.h"
 #include "cause/tracepoint.h"
 #include "clock/clock.h"
 
@@ -67,12 +68,14 @@ struct cpu_watch {
 	int64_t since_ns, last_ns, began_ns[TAG_COUNT];
 	int32_t detail[TAG_COUNT];
 	char name[TAG_COUNT][TARE_COMM_BYTES];
+	struct cpu_shares sums; /* of all that was drained */
+	struct tare_share pushed;
 };
 
 struct watch {
 	struct tare_evidence *item;
 	size_t count, room, cpu_count, looked_at;
-	bool recent, full, sorted, interrupts, softirqs, has_thread;
+	bool recent, sums, full, sorted, interrupts, softirqs, has_thread;
 	uint64_t lost;
 	int32_t tid;
 	struct ring thread;
@@ -143,7 +146,26 @@ static void add_missing(struct watch *watch, int64_t from_ns, const struct ring_
 	watch_add(watch, &item);
 }
 
+/* Evidence of one CPU: kept while there is room, and in its sums for good. */
+static void add_of_cpu(struct watch *watch, struct cpu_watch *cpu, const struct tare_evidence *item)
+{
+	if (watch->sums)
+		cpu_shares_add(&cpu->sums, item, item->to_ns - item->from_ns);
+	watch_add(watch, item);
+}
+
 /* ---- the thread ---- */
+
+static void sum_pushed(struct watch *watch, const struct tare_evidence *off)
+{
+	for (size_t i = 0; off->flags & TARE_EVIDENCE_PREEMPTED && i < watch->cpu_count; i++) {
+		struct tare_share *pushed = &watch->cpu[i].pushed;
+		if (watch->cpu[i].cpu != off->cpu)
+			continue;
+		pushed->ns += off->to_ns - off->from_ns;
+		pushed->times++;
+	}
+}
 
 static void take_thread_record(struct watch *watch, const struct ring_record *record)
 {
@@ -159,6 +181,7 @@ static void take_thread_record(struct watch *watch, const struct ring_record *re
 				piece(TARE_EVIDENCE_OFF, watch->off_ns, record->at_ns, watch->off_cpu);
 			item.cpu_after = record->cpu;
 			item.flags = watch->off_preempt ? TARE_EVIDENCE_PREEMPTED : 0;
+			sum_pushed(watch, &item);
 			watch_add(watch, &item);
 		}
 		watch->off_ns = 0;
@@ -190,7 +213,7 @@ static void ran_until(struct watch *watch, struct cpu_watch *cpu, int32_t tid, i
 		item.pid = tid;
 		memcpy(item.comm, names_get(&watch->names, tid, 1),
 			strnlen(names_get(&watch->names, tid, 0), TARE_COMM_BYTES - 1));
-		watch_add(watch, &item);
+		add_of_cpu(watch, cpu, &item);
 	}
 	cpu->since_ns = at_ns;
 }
@@ -223,7 +246,7 @@ static void end_interrupt(struct watch *watch, struct cpu_watch *cpu, const stru
 		record->at_ns, (int16_t)cpu->cpu);
 	item.detail = cpu->detail[tag];
 	memcpy(item.comm, cpu->name[tag], TARE_COMM_BYTES);
-	watch_add(watch, &item);
+	add_of_cpu(watch, cpu, &item);
 }
 
 static void take_cpu_record(struct watch *watch, struct cpu_watch *cpu, const struct ring_record *record)
@@ -250,6 +273,7 @@ static void take_cpu_record(struct watch *watch, struct cpu_watch *cpu, const st
 		break;
 	case RING_LOST:
 		add_missing(watch, cpu->last_ns, record, (int16_t)cpu->cpu);
+		cpu->sums.missing = true;
 		memset(cpu->began_ns, 0, sizeof cpu->began_ns);
 		cpu->since_ns = 0;
 		break;
@@ -297,6 +321,21 @@ void watch_mark_off(struct watch *watch, int64_t idle_ns, int64_t user_ns, bool 
 			continue;
 		item->flags |= item->from_ns < user_ns && !spins ? TARE_EVIDENCE_WAITING : TARE_EVIDENCE_SELF;
 	}
+}
+
+size_t watch_shares(struct watch *watch, int64_t least_ns, struct tare_share *ret_rows, size_t room, bool *ret_missing)
+{
+	size_t n = 0, i = 0;
+	*ret_missing = false;
+	for (; watch->sums && i < watch->cpu_count && n + SHARES_ROWS <= room; i++) {
+		struct cpu_watch *cpu = &watch->cpu[i];
+		cpu_shares_sort(&cpu->sums);
+		*ret_missing |= cpu->sums.missing;
+		n += cpu_shares_rows(&cpu->sums, (int16_t)cpu->cpu, TARE_SHARE_OF_RESPONDER, least_ns,
+			cpu->pushed.times ? &cpu->pushed : NULL, ret_rows + n);
+	}
+	*ret_missing |= watch->sums && i < watch->cpu_count;
+	return n;
 }
 
 static int by_beginning(const void *left, const void *right)
@@ -395,6 +434,7 @@ int watch_open(const struct watch_plan *plan, struct watch **ret_watch, struct t
 	memset(watch->item, 0, plan->room * sizeof *watch->item);
 	watch->room = plan->room;
 	watch->recent = plan->recent;
+	watch->sums = plan->sums;
 	names_read_all(&watch->names);
 	open_cpus(watch, plan);
 	*ret_watch = watch;

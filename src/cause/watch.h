@@ -29,6 +29,7 @@ struct watch_plan {
 	 * of 8 µs over loopback, so that they are left out unless asked for.
 	 */
 	bool softirqs;
+	bool sums;   /* also who ran on each CPU in all, for watch_shares */
 	bool recent; /* when full the older half is dropped; else what comes later is missing */
 };
 /* Opens what it may on the CPUs; fails only without memory. */
@@ -60,6 +61,12 @@ size_t watch_evidence(struct watch *watch, const struct tare_evidence **ret_evid
  * spins never waits.
  */
 void watch_mark_off(struct watch *watch, int64_t idle_ns, int64_t user_ns, bool spins, int64_t to_ns);
+/*
+ * With `sums`: rows of what was drained since the thread is watched, a CPU after the other; tasks of at least
+ * `least_ns`, and how long the thread was pushed aside there. `room` of WATCH_CPUS_MAX * SHARES_ROWS (cause/shares.h)
+ * always does. ret_missing: records were lost or found no room, there was more.
+ */
+size_t watch_shares(struct watch *watch, int64_t least_ns, struct tare_share *ret_rows, size_t room, bool *ret_missing);
 /* Evidence from elsewhere. */
 void watch_add(struct watch *watch, const struct tare_evidence *item);
 

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/caps.h"
@@ -14,6 +15,7 @@
 #include "cli/columns.h"
 #include "echo/echo.h"
 #include "host/host.h"
+#include "lib/share_columns.h"
 #include "report/report.h"
 
 enum { INTERRUPTED = 130 };
@@ -166,6 +168,32 @@ static int print_counts(struct cli *cli, const struct echo *echo, bool json, str
 	return status;
 }
 
+/* Who ran on the threads' CPUs, as `tare stat --shared` has it: the time that was watched is the round. */
+static int print_shares(struct cli *cli, const struct echo *echo, struct tare_err *err)
+{
+	static const struct tare_run run = {.id = 0};
+	struct report report = {.out = cli->out,
+		.schema = "tare.shared/1",
+		.width = cli->columns,
+		.columns = share_columns,
+		.column_count = share_column_count};
+	struct echo_shares shares;
+	for (size_t thread = 0; thread < echo_listeners(echo) && echo_shares(echo, thread, &shares); thread++) {
+		struct tare_round watched = {.first_due_ns = 0, .ended_ns = shares.watched_ns};
+		AUTO_FREE struct share_at *rows = calloc(shares.count + 1, sizeof *rows);
+		if (!rows)
+			return tare_fail_errno(err, ENOMEM, "cannot print who ran on the CPUs");
+		for (size_t i = 0; i < shares.count; i++)
+			rows[i] = (struct share_at){NULL, &run, &watched, &shares.row[i]};
+		if (shares.count && report_table(&report, &format_text, NULL, "cpu,whose,what,name,percent,ns,times", rows,
+					    shares.count, sizeof *rows, err) < 0)
+			return -1;
+		if (shares.missing)
+			fprintf(cli->note, "note: some records found no room: more ran on these CPUs\n");
+	}
+	return 0;
+}
+
 static int run_echo(struct cli *cli, void *config, int operand_count, char **operands, struct tare_err *err)
 {
 	const struct echo_options *options = config;
@@ -208,6 +236,8 @@ static int run_echo(struct cli *cli, void *config, int operand_count, char **ope
 	echo_stop(echo);
 	print_losses(cli, echo);
 	if (print_counts(cli, echo, options->json, err) < 0)
+		return -1;
+	if (!options->json && print_shares(cli, echo, err) < 0)
 		return -1;
 	return signal_number == SIGINT ? INTERRUPTED : 0;
 }

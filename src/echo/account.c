@@ -31,12 +31,22 @@ int account_open(struct account *account, int cpu, bool softirqs, bool spin, str
 		if (CPU_ISSET((size_t)i, &set))
 			cpus[count++] = i;
 	struct watch_plan plan = {
-		.cpus = cpus, .cpu_count = count, .room = RECENT, .recent = true, .softirqs = softirqs};
+		.cpus = cpus, .cpu_count = count, .room = RECENT, .sums = true, .recent = true, .softirqs = softirqs};
 	*account = (struct account){.spin = spin, .last_tx_ns = clock_mono_now().ns};
 	if (watch_open(&plan, &account->watch, err) < 0)
 		return -1;
 	watch_thread(account->watch);
+	account->since_ns = clock_mono_now().ns;
 	return 0;
+}
+
+void account_shares(struct account *account, struct account_shares *ret_shares)
+{
+	/* a thousandth of the time is what a reader asks about */
+	ret_shares->watched_ns = clock_mono_now().ns - account->since_ns;
+	watch_drain(account->watch);
+	ret_shares->count = watch_shares(
+		account->watch, ret_shares->watched_ns / 1000, ret_shares->row, ACCOUNT_ROWS, &ret_shares->missing);
 }
 
 void account_close(struct account *account)

@@ -32,6 +32,7 @@ struct worker {
 	int cpu;
 	struct server server;
 	struct account account;
+	struct account_shares *shares; /* once it has ended; NULL: not watched */
 	struct listener **listeners;
 	struct pollfd *polled; /* one a listener, and the end of it all */
 	size_t listener_count;
@@ -331,6 +332,25 @@ int echo_start(struct echo *echo, struct tare_err *err)
 	return 0;
 }
 
+static void keep_shares(struct worker *worker)
+{
+	if (!worker->account.watch)
+		return;
+	free(worker->shares);
+	worker->shares = calloc(1, sizeof *worker->shares);
+	if (worker->shares)
+		account_shares(&worker->account, worker->shares);
+}
+
+bool echo_shares(const struct echo *echo, size_t thread, struct echo_shares *ret_shares)
+{
+	const struct account_shares *shares = thread < echo->worker_count ? echo->workers[thread].shares : NULL;
+	if (!shares)
+		return false;
+	*ret_shares = (struct echo_shares){shares->row, shares->count, shares->watched_ns, shares->missing};
+	return true;
+}
+
 void echo_stop(struct echo *echo)
 {
 	atomic_store(&echo->stopping, true);
@@ -343,6 +363,7 @@ void echo_stop(struct echo *echo)
 		if (!echo->workers[i].running)
 			continue;
 		pthread_join(echo->workers[i].thread, NULL);
+		keep_shares(&echo->workers[i]);
 		account_close(&echo->workers[i].account);
 		sem_destroy(&echo->workers[i].ready);
 		echo->workers[i].running = false;
@@ -356,6 +377,8 @@ void echo_free(struct echo *echo)
 	echo_stop(echo);
 	for (size_t i = 0; i < echo->listener_count; i++)
 		listener_close(&echo->listeners[i]);
+	for (size_t i = 0; i < echo->worker_count; i++)
+		free(echo->workers[i].shares);
 	if (echo->keeper_fd >= 0)
 		close(echo->keeper_fd);
 	if (echo->end_fd >= 0)

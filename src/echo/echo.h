@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/table.h"
+#include "tare/cause.h"
 #include "tare/err.h"
 
 struct echo;
@@ -91,4 +92,15 @@ bool echo_how(const struct echo *echo, size_t listener, char *buffer, size_t roo
 bool echo_losses(const struct echo *echo, size_t listener, char *buffer, size_t room);
 /* May be called while threads run. */
 struct echo_counts echo_counts(const struct echo *echo, size_t listener);
+/*
+ * With `why`, after echo_stop: who ran on the CPUs of the thread with this number, while it was watched. False: no
+ * such thread, or it was not watched. Rows belong to the echo.
+ */
+struct echo_shares {
+	const struct tare_share *row;
+	size_t count;
+	int64_t watched_ns;
+	bool missing; /* records were lost: there was more */
+};
+bool echo_shares(const struct echo *echo, size_t thread, struct echo_shares *ret_shares);
 void echo_free(struct echo *echo); /* NULL is fine; stops first */

@@ -176,12 +176,7 @@ static void say_load(struct session *session, struct writer_job *job, const stru
 
 /* ---- rows ---- */
 
-enum { ROWS_A_CPU = SHARES_MOST + LANDED_ROWS_MAX + 8 };
-
-static void add_row(struct writer_job *job, struct tare_share row)
-{
-	job->shares[job->share_count++] = row;
-}
+enum { ROWS_A_CPU = SHARES_ROWS + LANDED_ROWS_MAX };
 
 static void note_cpu(struct session *session, struct writer_job *job, const struct tare_evidence *items, size_t count,
 	size_t place, uint8_t of)
@@ -193,27 +188,10 @@ static void note_cpu(struct session *session, struct writer_job *job, const stru
 	/* on a CPU of neither end only what ran there matters, and is known only where records were asked for */
 	if (!of && shares.count == 0)
 		return;
-	for (size_t i = 0; i < shares.count; i++) {
-		struct tare_share row = {.cpu = cpu,
-			.of = of,
-			.kind = TARE_SHARE_TASK,
-			.ns = shares.share[i].ns,
-			.times = shares.share[i].times};
-		memcpy(row.name, shares.share[i].comm, sizeof row.name);
-		add_row(job, row);
-	}
-	if (of & TARE_SHARE_OF_SENDER && use->waited_ns != TARE_NO_TIME)
-		add_row(job, (struct tare_share){.cpu = cpu,
-				     .of = of,
-				     .kind = TARE_SHARE_WAITED,
-				     .ns = use->waited_ns,
-				     .times = (uint64_t)(use->pushed > 0 ? use->pushed : 0)});
-	if (shares.interrupts_ns)
-		add_row(job, (struct tare_share){.cpu = cpu,
-				     .of = of,
-				     .kind = TARE_SHARE_INTERRUPT,
-				     .name = "all seen",
-				     .ns = shares.interrupts_ns});
+	struct tare_share waited = {.ns = use->waited_ns, .times = (uint64_t)(use->pushed > 0 ? use->pushed : 0)};
+	bool told = of & TARE_SHARE_OF_SENDER && use->waited_ns != TARE_NO_TIME;
+	job->share_count +=
+		cpu_shares_rows(&shares, cpu, of, 0, told ? &waited : NULL, job->shares + job->share_count);
 	size_t from = job->share_count;
 	job->share_count += landed_since(session->landed, place, job->shares + from, LANDED_ROWS_MAX);
 	for (size_t i = from; i < job->share_count; i++)
