@@ -67,7 +67,8 @@ struct tare_evidence {
 	int64_t from_ns, to_ns;
 	uint8_t kind, flags;
 	int16_t cpu, cpu_after; /* TARE_NO_CPU: not told; cpu_after: where OFF ended */
-	int32_t pid, detail;    /* pid 0: the CPU idled, -1: not told */
+	int32_t pid, detail; /* pid 0: the CPU idled, -1: not told; OFF: detail ns before its end it was woken, 0: not
+				told */
 	char comm[TARE_COMM_BYTES];
 	uint32_t target;        /* position; PEER and GAP only */
 	int64_t sequence;       /* of the request; -1 for intervals */

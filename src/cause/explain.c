@@ -97,13 +97,22 @@ static bool is_mover(const char *comm)
 	return strncmp(comm, "migration/", 10) == 0;
 }
 
+/* When it was woken, within [from, to]. What others ran before was in nobody's way. */
+static int64_t ready_since(const struct tare_evidence *off, int64_t from_ns, int64_t to_ns)
+{
+	int64_t woken_ns = off->detail > 0 ? off->to_ns - off->detail : from_ns;
+	return woken_ns < from_ns ? from_ns : woken_ns > to_ns ? to_ns : woken_ns;
+}
+
 static void add_off(const struct explain_index *index, const struct explain_window *window,
 	const struct tare_evidence *off, struct explain_sums *sums)
 {
 	int64_t from_ns = off->from_ns > window->from_ns ? off->from_ns : window->from_ns;
 	int64_t to_ns = off->to_ns < window->to_ns ? off->to_ns : window->to_ns, ns = to_ns - from_ns;
 	bool moved = off->cpu_after != off->cpu && off->cpu >= 0 && off->cpu_after >= 0;
-	struct tare_evidence who = *off, there = *off;
+	struct tare_evidence self = *off;
+	self.detail = 0; /* an OFF's is no cause's */
+	struct tare_evidence who = self, there = self;
 	sums->off_ns += ns;
 	int64_t before_ns = others_ran(index, off->cpu, from_ns, to_ns, &who);
 	int64_t after_ns = moved ? others_ran(index, off->cpu_after, from_ns, to_ns, &there) : before_ns;
@@ -111,19 +120,23 @@ static void add_off(const struct explain_index *index, const struct explain_wind
 		there = who;
 	there.cpu = off->cpu_after;
 	if (was_stopped(index, off)) {
-		add_part(sums, TARE_WORD_STOPPED, ns, off);
+		add_part(sums, TARE_WORD_STOPPED, ns, &self);
 	} else if (moved && (off->flags & TARE_EVIDENCE_PREEMPTED || is_mover(who.comm))) {
-		add_part(sums, TARE_WORD_MIGRATED, ns, off);
+		add_part(sums, TARE_WORD_MIGRATED, ns, &self);
 	} else if (off->flags & TARE_EVIDENCE_PREEMPTED) {
 		add_part(sums, TARE_WORD_PREEMPTED, ns, &who);
 	} else if (off->flags & TARE_EVIDENCE_SELF ||
 		   (off->from_ns >= window->from_ns && !(off->flags & TARE_EVIDENCE_WAITING))) {
 		if (window->ready || off->flags & TARE_EVIDENCE_SELF)
-			add_part(sums, TARE_WORD_BLOCKED, ns, off);
+			add_part(sums, TARE_WORD_BLOCKED, ns, &self);
 	} else {
-		/* it was waiting by design and has been ready since the window began */
+		/* it was waiting by design; ready since it was woken or, where that is not told, since the window began
+		 */
+		int64_t ready_ns = ready_since(off, from_ns, to_ns), idle_ns = ns - after_ns;
+		if (ready_ns > from_ns)
+			after_ns = others_ran(index, off->cpu_after, ready_ns, to_ns, &there);
 		add_part(sums, TARE_WORD_RUN_QUEUE, after_ns < ns ? after_ns : ns, &there);
-		add_part(sums, TARE_WORD_IDLE, ns - after_ns, &there);
+		add_part(sums, TARE_WORD_IDLE, idle_ns, &there);
 	}
 }
 

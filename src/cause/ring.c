@@ -73,7 +73,7 @@ int ring_open(const struct ring_plan *plan, struct ring *ret_ring, struct tare_e
 	struct perf_event_attr attr = attr_of(plan);
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
-	attr.context_switch = 1;
+	attr.context_switch = !plan->events_only;
 	attr.comm = plan->names;
 	attr.task = plan->names;
 	int status = open_event(&ring, &attr, plan, -1);

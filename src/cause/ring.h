@@ -26,6 +26,7 @@ struct ring_plan {
 	int pid, cpu;   /* as perf_event_open(2): 0, -1 the calling thread; -1, N a CPU */
 	unsigned pages; /* a power of two */
 	bool names;     /* also records of new and renamed tasks */
+	bool events_only; /* no context switches: what ring_add adds alone */
 	bool user_only; /* what an unprivileged caller may watch */
 };
 /* Context switches of a thread or CPU. */

@@ -20,6 +20,7 @@
 #include "cause/ring.h"
 #include "cause/shares.h"
 #include "cause/tracepoint.h"
+#include "cause/wakeups.h"
 #include "clock/clock.h"
 
 enum { THREAD_PAGES = 64, CPU_PAGES = 128, CROWDED_BYTES = 4096 };
@@ -83,6 +84,7 @@ struct watch {
 	int16_t off_cpu;
 	bool off_preempt;
 	struct cpu_watch *cpu;
+	struct wakeups wakeups;
 	struct names names;
 	struct tracepoint_field vector, irq, irq_name;
 	char missing[512];
@@ -284,9 +286,14 @@ static void take_cpu_record(struct watch *watch, struct cpu_watch *cpu, const st
 void watch_drain(struct watch *watch)
 {
 	struct ring_record record;
-	if (watch->has_thread)
+	size_t known = watch->count;
+	if (watch->has_thread) {
 		while (ring_next(&watch->thread, &record))
 			take_thread_record(watch, &record);
+		/* sleeps that have ended since; where old pieces are forgotten meanwhile all are few */
+		known = watch->recent ? 0 : known;
+		wakeups_drain(&watch->wakeups, watch->item + known, watch->count - known);
+	}
 	for (size_t i = 0; i < watch->cpu_count; i++)
 		while (ring_next(&watch->cpu[i].ring, &record))
 			take_cpu_record(watch, &watch->cpu[i], &record);
@@ -456,6 +463,8 @@ bool watch_thread(struct watch *watch)
 		}
 	}
 	ring_add(&watch->thread, &plan, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, NULL, TAG_FAULT);
+	if (watch->interrupts)
+		wakeups_open(&watch->wakeups, watch->tid);
 	watch->has_thread = true;
 	watch->last_ns = clock_mono_now().ns;
 	return true;
@@ -465,6 +474,7 @@ void watch_thread_end(struct watch *watch)
 {
 	if (watch->has_thread)
 		ring_close(&watch->thread);
+	wakeups_close(&watch->wakeups);
 	watch->has_thread = false;
 	watch->off_ns = 0;
 }
@@ -501,6 +511,11 @@ bool watch_has_interrupts(const struct watch *watch)
 	return watch->interrupts;
 }
 
+bool watch_has_wakeups(const struct watch *watch)
+{
+	return watch->wakeups.count > 0;
+}
+
 const char *watch_missing(const struct watch *watch)
 {
 	return watch->missing;
@@ -515,5 +530,5 @@ size_t watch_bytes(const struct watch *watch)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	return watch->room * sizeof *watch->item + sizeof *watch + (THREAD_PAGES + 1) * page +
-	       watch->cpu_count * (CPU_PAGES + 1) * page;
+	       watch->cpu_count * (CPU_PAGES + 1) * page + watch->wakeups.count * (WAKEUPS_PAGES + 1) * page;
 }

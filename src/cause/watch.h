@@ -6,7 +6,7 @@
  * runs on its CPU needs CAP_PERFMON, interrupts need tracefs as well. What is
  * missing is told in a sentence and never looks like "nothing happened".
  *
- * Memory: 256 KiB for the thread, 512 KiB for each CPU, 64 bytes for each piece of
+ * Memory: 256 KiB for the thread, 512 KiB for each CPU, 32 KiB for each of the host's, 64 bytes for each piece of
  * evidence; all taken before the first request.
  */
 #pragma once
@@ -74,6 +74,7 @@ bool watch_has_thread(const struct watch *watch);
 bool watch_has_cpus(const struct watch *watch);
 bool watch_has_interrupts(const struct watch *watch);
 bool watch_has_softirqs(const struct watch *watch);
+bool watch_has_wakeups(const struct watch *watch); /* sleeps tell when they were to end (tare/cause.h) */
 /* What is not seen, why, and what would allow it; "" when everything is. */
 const char *watch_missing(const struct watch *watch);
 size_t watch_bytes(const struct watch *watch);  /* of the rings and the evidence */

@@ -75,7 +75,8 @@ int lab_average(struct lab *lab, struct tare_err *err)
 			     "shows it better.");
 	else
 		lab_say(lab,
-			"One request in a thousand was held for 4 ms, and a few behind it waited: the median moved by %s "
+			"One request in a thousand was held for 4 ms, and a few behind it waited: the median moved by "
+			"%s "
 			"µs, the mean by %s.",
 			lab_us(fabs(held.rtt_p50 - still.rtt_p50), cell[0]),
 			lab_us(held.rtt_mean - still.rtt_mean, cell[1]));

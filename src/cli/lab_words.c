@@ -24,7 +24,8 @@ void lab_resolution_words(double small_ns, double large_ns, size_t bytes, char *
 		snprintf(ret_text, room, "One of the rounds got no answer: there is nothing to compare.");
 	else if (cost_ns <= 0)
 		snprintf(ret_text, room,
-			"What %zu bytes more cost is not seen: the larger packet was no slower, by %.0f ns, which is the "
+			"What %zu bytes more cost is not seen: the larger packet was no slower, by %.0f ns, which is "
+			"the "
 			"host's own noise between two rounds. A quieter one shows it better.",
 			bytes, fabs(cost_ns));
 	else if (cost_ns < STEP_NS)
@@ -34,8 +35,8 @@ void lab_resolution_words(double small_ns, double large_ns, size_t bytes, char *
 			bytes, cost_ns, steps > 0 ? "a whole step instead" : "nothing of it");
 	else
 		snprintf(ret_text, room,
-			"%zu bytes more cost %.1f µs of median round trip; a display of 1 µs shows %.0f step%s of it.", bytes,
-			cost_ns / 1000, steps, steps == 1 ? "" : "s");
+			"%zu bytes more cost %.1f µs of median round trip; a display of 1 µs shows %.0f step%s of it.",
+			bytes, cost_ns / 1000, steps, steps == 1 ? "" : "s");
 }
 
 void lab_rate_words(double low_ns, double high_ns, char *ret_text, size_t room)
@@ -49,10 +50,13 @@ void lab_rate_words(double low_ns, double high_ns, char *ret_text, size_t room)
 		snprintf(ret_text, room,
 			"Waiting by sleeping took no longer than by looking %s: this host was too busy to show what a "
 			"wake-up costs. A quieter one shows it better.",
-			low_ns <= 0 && high_ns <= 0 ? "at either rate" : low_ns <= 0 ? "at 1 000/s" : "at 20 000/s");
+			low_ns <= 0 && high_ns <= 0 ? "at either rate"
+			: low_ns <= 0               ? "at 1 000/s"
+						    : "at 20 000/s");
 	else
 		snprintf(ret_text, room,
-			"Waiting by sleeping or by looking: the difference is %s µs at 1 000/s and %s at 20 000/s, %.1f "
+			"Waiting by sleeping or by looking: the difference is %s µs at 1 000/s and %s at 20 000/s, "
+			"%.1f "
 			"times as much or as little.",
 			low, high, high_ns / low_ns);
 }

@@ -190,8 +190,7 @@ static void note_cpu(struct session *session, struct writer_job *job, const stru
 		return;
 	struct tare_share waited = {.ns = use->waited_ns, .times = (uint64_t)(use->pushed > 0 ? use->pushed : 0)};
 	bool told = of & TARE_SHARE_OF_SENDER && use->waited_ns != TARE_NO_TIME;
-	job->share_count +=
-		cpu_shares_rows(&shares, cpu, of, 0, told ? &waited : NULL, job->shares + job->share_count);
+	job->share_count += cpu_shares_rows(&shares, cpu, of, 0, told ? &waited : NULL, job->shares + job->share_count);
 	size_t from = job->share_count;
 	job->share_count += landed_since(session->landed, place, job->shares + from, LANDED_ROWS_MAX);
 	for (size_t i = from; i < job->share_count; i++)

@@ -270,9 +270,9 @@ size_t why_facts(struct session *session, struct tare_fact *ret_facts)
 	size_t count = 0;
 	if (watch) {
 		struct text text = TEXT_IN(watched);
-		text_add(&text, "%s%s%s%s", watch_has_thread(watch) ? "thread" : "nothing",
+		text_add(&text, "%s%s%s%s%s", watch_has_thread(watch) ? "thread" : "nothing",
 			watch_has_cpus(watch) ? ",cpus" : "", watch_has_interrupts(watch) ? ",interrupts" : "",
-			watch_has_softirqs(watch) ? ",softirqs" : "");
+			watch_has_softirqs(watch) ? ",softirqs" : "", watch_has_wakeups(watch) ? ",wakeups" : "");
 	}
 	ret_facts[count++] = (struct tare_fact){"local", "end", "why.watched", arena_text(session->names, watched)};
 	if (watch && session->watch_cost_ns != TARE_NO_TIME) {

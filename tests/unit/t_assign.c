@@ -172,7 +172,19 @@ static void sleeps(void)
 	ran("load", 77, 3, due - 700 * US, due + 298 * US);
 	is(judge_with(sleeping, 100),
 		"waited in the run queue behind load (pid 77) on CPU 3 for 298 µs (99 % of the excess)");
+	/* woken so late that the other one was in its way for the rest only: no word for what was before */
+	items[0].detail = 200 * US;
+	is(judge_with(sleeping, 100),
+		"waited in the run queue behind load (pid 77) on CPU 3 for 199 µs (66 % of the excess)");
+	items[0].detail = 100 * US;
+	is(judge_with(sleeping, 100), "unexplained");
+	items[0].detail = 800 * US; /* before it was due: by design it waits for that */
+	is(judge_with(sleeping, 100),
+		"waited in the run queue behind load (pid 77) on CPU 3 for 298 µs (99 % of the excess)");
+	items[0].detail = 0;
 	items[1].cpu = 2;
+	is(judge_with(sleeping, 100), "idle exit on CPU 3 for 299 µs (99 % of the excess)");
+	items[0].detail = 50 * US;
 	is(judge_with(sleeping, 100), "idle exit on CPU 3 for 299 µs (99 % of the excess)");
 }
 

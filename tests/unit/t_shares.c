@@ -5,10 +5,16 @@
 
 enum { CPU = 3 };
 
-static struct tare_evidence piece(enum tare_evidence_kind kind, const char *comm, int16_t cpu, int64_t from_ns, int64_t to_ns)
+static struct tare_evidence piece(
+	enum tare_evidence_kind kind, const char *comm, int16_t cpu, int64_t from_ns, int64_t to_ns)
 {
-	struct tare_evidence item = {
-		.from_ns = from_ns, .to_ns = to_ns, .kind = (uint8_t)kind, .cpu = cpu, .cpu_after = cpu, .pid = 7, .sequence = -1};
+	struct tare_evidence item = {.from_ns = from_ns,
+		.to_ns = to_ns,
+		.kind = (uint8_t)kind,
+		.cpu = cpu,
+		.cpu_after = cpu,
+		.pid = 7,
+		.sequence = -1};
 	snprintf(item.comm, sizeof item.comm, "%s", comm);
 	return item;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a watch keeps when its memory is full: evidence is given to it, no thread or CPU is watched. */
+#include "cause/wakeups.h"
 #include "cause/watch.h"
 #include "tap.h"
 
@@ -7,8 +8,13 @@ enum { ROOM = 16 };
 
 static struct tare_evidence piece(enum tare_evidence_kind kind, int64_t from_ns, int64_t to_ns)
 {
-	return (struct tare_evidence){
-		.from_ns = from_ns, .to_ns = to_ns, .kind = (uint8_t)kind, .cpu = 3, .cpu_after = 3, .pid = -1, .sequence = -1};
+	return (struct tare_evidence){.from_ns = from_ns,
+		.to_ns = to_ns,
+		.kind = (uint8_t)kind,
+		.cpu = 3,
+		.cpu_after = 3,
+		.pid = -1,
+		.sequence = -1};
 }
 
 static struct watch *opened(bool recent)
@@ -24,7 +30,8 @@ static bool holds(struct watch *watch, const struct tare_evidence *wanted)
 	const struct tare_evidence *items;
 	size_t count = watch_evidence(watch, &items);
 	for (size_t i = 0; i < count; i++)
-		if (items[i].kind == wanted->kind && items[i].from_ns == wanted->from_ns && items[i].to_ns == wanted->to_ns)
+		if (items[i].kind == wanted->kind && items[i].from_ns == wanted->from_ns &&
+			items[i].to_ns == wanted->to_ns)
 			return true;
 	return false;
 }
@@ -70,8 +77,27 @@ static void test_full(void)
 	watch_free(watch);
 }
 
+static void test_wakeups(void)
+{
+	struct tare_evidence items[] = {
+		piece(TARE_EVIDENCE_OFF, 1000, 2000),
+		piece(TARE_EVIDENCE_FAULT, 2100, 2100),
+		piece(TARE_EVIDENCE_OFF, 3000, 4000),
+		piece(TARE_EVIDENCE_OFF, 5000, 9000000000),
+	};
+	items[2].flags = TARE_EVIDENCE_PREEMPTED;
+	OK(wakeups_note(items, 4, 1900) && items[0].detail == 100,
+		"a sleep holds how long before its end it was woken");
+	OK(!wakeups_note(items, 4, 2100), "between sleeps there is nothing to note");
+	OK(!wakeups_note(items, 4, 3500) && items[2].detail == 0, "who was pushed aside was ready all the time");
+	OK(!wakeups_note(items, 4, 5000), "what wakes is later than the sleep's beginning");
+	OK(wakeups_note(items, 4, 2000) && items[0].detail == 1, "at its very end: not the mark of not told");
+	OK(wakeups_note(items, 4, 6000) && items[3].detail == INT32_MAX, "what is longer than fits is cut");
+}
+
 int main(void)
 {
+	test_wakeups();
 	test_recent();
 	test_full();
 	return tap_done();
