@@ -81,7 +81,7 @@ static void draw_bulk(FILE *out, const struct frame *frame)
 	shading_end(&shading);
 }
 
-/* Where rounds meet; numbered while there is room. */
+/* Where rounds meet; numbered while there is room, at the top: ordinary requests crowd the bottom. */
 static void draw_rounds(FILE *out, const struct frame *frame)
 {
 	const struct plot_target *target = frame->target;
@@ -95,10 +95,10 @@ static void draw_rounds(FILE *out, const struct frame *frame)
 		if (to - from < 26)
 			continue;
 		if (round->arm)
-			svg_label(out, (from + to) / 2, BOTTOM - 5, 'm', "t dim", "%" PRIu32 " %c", round->number,
+			svg_label(out, (from + to) / 2, TOP + 13, 'm', "t dim", "%" PRIu32 " %c", round->number,
 				round->arm);
 		else
-			svg_label(out, (from + to) / 2, BOTTOM - 5, 'm', "t dim", "%" PRIu32, round->number);
+			svg_label(out, (from + to) / 2, TOP + 13, 'm', "t dim", "%" PRIu32, round->number);
 	}
 }
 
