@@ -130,6 +130,12 @@ bool ring_waiting(const struct ring *ring)
 	return ring_bytes_waiting(ring) != 0;
 }
 
+bool ring_full(const struct ring *ring)
+{
+	const struct perf_event_mmap_page *page = ring->map;
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) - page->data_tail + RECORD_MAX > ring->bytes;
+}
+
 /* Copies from the ring, which wraps anywhere. */
 static void copy_out(const struct ring *ring, uint64_t at, void *into, size_t bytes)
 {

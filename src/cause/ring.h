@@ -52,6 +52,11 @@ struct ring_record {
 };
 /* Takes the oldest record that is understood; false when there is none. */
 bool ring_next(struct ring *ring, struct ring_record *ret_record);
+/*
+ * To be asked before records are taken: whether later ones may have found no room. The kernel tells of those it left
+ * out only with the next record that fits, which at the end of a round never comes.
+ */
+bool ring_full(const struct ring *ring);
 /* Looked at without a system call: whether anything is there. */
 bool ring_waiting(const struct ring *ring);
 size_t ring_bytes_waiting(const struct ring *ring); /* likewise */

@@ -23,7 +23,7 @@
 #include "cause/wakeups.h"
 #include "clock/clock.h"
 
-enum { THREAD_PAGES = 64, CPU_PAGES = 128, CROWDED_BYTES = 4096 };
+enum { THREAD_PAGES = 64, CPU_PAGES = 128, SOFTIRQ_PAGES = 1024, CROWDED_BYTES = 4096 };
 /* Shorter interrupts are within the noise of a clock reading and would fill the memory. */
 #define SHORTEST_NS ((int64_t)300)
 
@@ -74,6 +74,7 @@ struct cpu_watch {
 };
 
 struct watch {
+	unsigned cpu_pages; /* of each CPU's ring */
 	struct tare_evidence *item;
 	size_t count, room, cpu_count, looked_at;
 	bool recent, sums, full, sorted, interrupts, softirqs, has_thread;
@@ -283,20 +284,50 @@ static void take_cpu_record(struct watch *watch, struct cpu_watch *cpu, const st
 	cpu->last_ns = record->at_ns;
 }
 
-void watch_drain(struct watch *watch)
+/* From the last record that fitted until now nothing is known. */
+static void add_overflow(struct watch *watch, int64_t last_ns, int16_t cpu)
+{
+	struct tare_evidence item = piece(TARE_EVIDENCE_MISSING, last_ns, clock_mono_now().ns, cpu);
+	watch->lost++;
+	watch_add(watch, &item);
+}
+
+static void drain_thread(struct watch *watch)
 {
 	struct ring_record record;
+	bool full = ring_full(&watch->thread);
+	while (ring_next(&watch->thread, &record))
+		take_thread_record(watch, &record);
+	if (!full)
+		return;
+	add_overflow(watch, watch->last_ns, TARE_NO_CPU);
+	watch->off_ns = 0;
+}
+
+static void drain_cpu(struct watch *watch, struct cpu_watch *cpu)
+{
+	struct ring_record record;
+	bool full = ring_full(&cpu->ring);
+	while (ring_next(&cpu->ring, &record))
+		take_cpu_record(watch, cpu, &record);
+	if (!full)
+		return;
+	add_overflow(watch, cpu->last_ns, (int16_t)cpu->cpu);
+	memset(cpu->began_ns, 0, sizeof cpu->began_ns);
+	cpu->since_ns = 0;
+}
+
+void watch_drain(struct watch *watch)
+{
 	size_t known = watch->count;
 	if (watch->has_thread) {
-		while (ring_next(&watch->thread, &record))
-			take_thread_record(watch, &record);
+		drain_thread(watch);
 		/* sleeps that have ended since; where old pieces are forgotten meanwhile all are few */
 		known = watch->recent ? 0 : known;
 		wakeups_drain(&watch->wakeups, watch->item + known, watch->count - known);
 	}
 	for (size_t i = 0; i < watch->cpu_count; i++)
-		while (ring_next(&watch->cpu[i].ring, &record))
-			take_cpu_record(watch, &watch->cpu[i], &record);
+		drain_cpu(watch, &watch->cpu[i]);
 }
 
 bool watch_thread_waiting(const struct watch *watch)
@@ -406,7 +437,7 @@ static void open_cpus(struct watch *watch, const struct watch_plan *plan)
 	watch->interrupts = described;
 	watch->softirqs = described && plan->softirqs;
 	for (size_t i = 0; i < plan->cpu_count && i < WATCH_CPUS_MAX; i++) {
-		struct ring_plan ring = {.pid = -1, .cpu = plan->cpus[i], .pages = CPU_PAGES, .names = true};
+		struct ring_plan ring = {.pid = -1, .cpu = plan->cpus[i], .pages = watch->cpu_pages, .names = true};
 		struct cpu_watch *cpu = &watch->cpu[watch->cpu_count];
 		if (ring_open(&ring, &cpu->ring, &why) < 0) {
 			add_missing_text(watch, "who else ran on the CPUs is not seen", why.text);
@@ -441,6 +472,8 @@ int watch_open(const struct watch_plan *plan, struct watch **ret_watch, struct t
 	memset(watch->item, 0, plan->room * sizeof *watch->item);
 	watch->room = plan->room;
 	watch->recent = plan->recent;
+	/* a soft interrupt a packet, and nobody empties the ring while all CPUs spin: eight times as much */
+	watch->cpu_pages = plan->softirqs ? SOFTIRQ_PAGES : CPU_PAGES;
 	watch->sums = plan->sums;
 	names_read_all(&watch->names);
 	open_cpus(watch, plan);
@@ -530,5 +563,5 @@ size_t watch_bytes(const struct watch *watch)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	return watch->room * sizeof *watch->item + sizeof *watch + (THREAD_PAGES + 1) * page +
-	       watch->cpu_count * (CPU_PAGES + 1) * page + watch->wakeups.count * (WAKEUPS_PAGES + 1) * page;
+	       watch->cpu_count * (watch->cpu_pages + 1) * page + watch->wakeups.count * (WAKEUPS_PAGES + 1) * page;
 }

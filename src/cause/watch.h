@@ -6,7 +6,7 @@
  * runs on its CPU needs CAP_PERFMON, interrupts need tracefs as well. What is
  * missing is told in a sentence and never looks like "nothing happened".
  *
- * Memory: 256 KiB for the thread, 512 KiB for each CPU, 32 KiB for each of the host's, 64 bytes for each piece of
+ * Memory: 256 KiB for the thread, 512 KiB for each CPU (4 MiB with soft interrupts), 32 KiB for each of the host's, 64 bytes for each piece of
  * evidence; all taken before the first request.
  */
 #pragma once

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a watch keeps when its memory is full: evidence is given to it, no thread or CPU is watched. */
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#include "cause/ring.h"
 #include "cause/wakeups.h"
 #include "cause/watch.h"
 #include "tap.h"
@@ -95,8 +99,30 @@ static void test_wakeups(void)
 	OK(wakeups_note(items, 4, 6000) && items[3].detail == INT32_MAX, "what is longer than fits is cut");
 }
 
+/* The kernel drops what does not fit, and says so only with the next record: a ring with no room for one counts as full. */
+static void test_full_ring(void)
+{
+	enum { BYTES = 8192 };
+	struct perf_event_mmap_page *page = calloc(1, 2 * BYTES);
+	if (!OK(page, "a ring"))
+		return;
+	struct ring ring = {.map = page, .bytes = BYTES};
+	page->data_offset = BYTES;
+	OK(!ring_full(&ring), "an empty ring has room");
+	page->data_head = BYTES / 2;
+	OK(!ring_full(&ring), "so has one that is half full");
+	page->data_head = BYTES - 64;
+	OK(ring_full(&ring), "64 octets are less than a record may take");
+	page->data_tail = 4096;
+	OK(!ring_full(&ring), "what was read makes room");
+	page->data_head = 4096 + BYTES;
+	OK(ring_full(&ring), "wherever in the ring it lies");
+	free(page);
+}
+
 int main(void)
 {
+	test_full_ring();
 	test_wakeups();
 	test_recent();
 	test_full();
