@@ -74,6 +74,10 @@ enum tare_left_out {
 	TARE_LEFT_OUT_UNKNOWN = 1 << 5, /* the source does not say */
 };
 
+/* "lost reordered": the words of a mask, separated by blanks, "" for 0. */
+enum { TARE_LEFT_OUT_TEXT = 48 };
+TARE_API void tare_left_out_text(uint32_t left_out, char ret_text[TARE_LEFT_OUT_TEXT]);
+
 struct tare_origin {
 	const char *format; /* name of the reader, "irtt-json"; NULL: measured by tare. Lives as long as the record's strings */
 	enum tare_quantity quantity;

@@ -88,10 +88,12 @@ struct tare_event {
 	int64_t at_ns;
 	/*
 	 * "wall-step", "not-sent", "reconnected", "peer", "path", "receive", "sweep", "injected", "stamps", "salvaged",
-	 * "error", "note"
+	 * "error", "note"; what an imported log's reader had to say: "head", "quantity", "pacing", "limit", "fate",
+	 * "mismatch", "printed", "damage"
 	 */
 	const char *kind;
 	const char *text;
+	int64_t round; /* read from a recording: id of the round that it belongs to, 0: none; the writer is told it beside */
 };
 
 /* Fates of a series, counted in one pass. `sent` excludes only NOT_SENT. */

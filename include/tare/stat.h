@@ -167,6 +167,9 @@ struct tare_row {
 	char schedule[TARE_SCHEDULE_TEXT];   /* rate.h; "": unknown, or merged rows differ in it */
 	uint32_t payload_bytes;              /* 0: unknown, or merged rows differ in it */
 	enum tare_span span;
+	struct tare_origin origin;           /* what the values mean and where they come from */
+	char left_out[TARE_LEFT_OUT_TEXT];   /* origin.left_out in words */
+	bool origin_mixed;                   /* merged rows differ in it */
 	uint64_t sent, n, lost, overdue, pending, error, not_sent;
 	uint64_t unanswered;                 /* lost or error after the warm-up; ranks over sent are of n + unanswered */
 	uint64_t duplicate, reordered, foreign;

@@ -230,8 +230,29 @@ struct making {
 	struct tare_target *targets; /* of that run */
 	size_t target_count;
 	const struct tare_round *source_round;
-	uint64_t samples, rounds, noted;
+	uint64_t samples, rounds;
 };
+
+/* What the reader had to say of a round, 0: of the whole file, as events of it. */
+static int keep_notes(struct making *making, uint32_t round, struct tare_err *err)
+{
+	static const enum import_note_kind last = IMPORT_DAMAGE;
+	const struct import_note *notes;
+	const struct import *import = source_import(making->source);
+	size_t count = import && !making->disguise ? import_notes(import, &notes) : 0;
+	for (enum import_note_kind kind = IMPORT_HEAD; kind <= last; kind++) {
+		for (size_t i = 0; i < count; i++) {
+			const struct tare_event event = {
+				.at_ns = TARE_NO_TIME, .kind = import_note_name(kind), .text = notes[i].text};
+			if (notes[i].kind != kind || notes[i].round != round)
+				continue;
+			if (round ? keep_events(&making->kept, &event, 1, err)
+				  : tare_writer_event(making->writer, making->run.id, 0, &event, err))
+				return -1;
+		}
+	}
+	return 0;
+}
 
 static int flush_round(struct making *making, struct tare_err *err)
 {
@@ -242,24 +263,12 @@ static int flush_round(struct making *making, struct tare_err *err)
 		kept->record[i].round = &kept->round;
 		making->samples += kept->record[i].series.count;
 	}
-	if (tare_writer_round(making->writer, &kept->round, kept->record, kept->count, kept->events, kept->event_count, NULL, 0, err))
+	if (keep_notes(making, kept->round.number, err) ||
+		tare_writer_round(making->writer, &kept->round, kept->record, kept->count, kept->events, kept->event_count,
+			NULL, 0, err))
 		return -1;
 	making->rounds++;
 	kept_clear(kept);
-	return 0;
-}
-
-/* What the reader had to say, kept beside the rounds it said it of. */
-static int write_notes(struct making *making, struct tare_err *err)
-{
-	const struct import_note *notes;
-	const struct import *import = source_import(making->source);
-	size_t count = import && !making->disguise ? import_notes(import, &notes) : 0;
-	for (; making->noted < count; making->noted++) {
-		struct tare_event event = {TARE_NO_TIME, "note", notes[making->noted].text};
-		if (tare_writer_event(making->writer, making->run.id, 0, &event, err))
-			return -1;
-	}
 	return 0;
 }
 
@@ -267,7 +276,7 @@ static int end_run(struct making *making, enum tare_run_status status, struct ta
 {
 	if (!making->source_run)
 		return 0;
-	if (flush_round(making, err) || write_notes(making, err))
+	if (flush_round(making, err) || keep_notes(making, 0, err))
 		return -1;
 	making->source_run = 0;
 	return tare_writer_end_run(making->writer, making->run.id,
@@ -431,7 +440,6 @@ static int take_file(struct making *making, struct cli *cli, const char *path, c
 	found_end(&making->found);
 	making->found = (struct found){.count = 0};
 	making->source_round = NULL;
-	making->noted = 0;
 	if (first_reading(making, path, rules, err) || source_open(path, rules, &source, err))
 		return -1;
 	making->source = source;

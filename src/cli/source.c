@@ -218,11 +218,6 @@ static int tell_recording(struct source *source, struct stat_view *view, struct 
 	return 0;
 }
 
-static bool is_above(enum import_note_kind kind)
-{
-	return kind == IMPORT_HEAD || kind == IMPORT_QUANTITY;
-}
-
 int source_causes(struct source *source, const struct tare_record *record, const struct tare_cause **ret_causes,
 	size_t *ret_count, struct tare_err *err)
 {
@@ -240,9 +235,9 @@ int source_tell(struct source *source, struct stat_view *view, struct tare_err *
 		return tell_recording(source, view, err);
 	size_t count = import_notes(source->import, &notes);
 	for (size_t i = 0; i < count; i++) {
-		if (source->rules->round && notes[i].round && notes[i].round != source->rules->round)
-			continue;
-		if (stat_view_say(view, source->path, notes[i].round, is_above(notes[i].kind), notes[i].text, err))
+		const struct stat_source_note note = {
+			.file = source->path, .kind = import_note_name(notes[i].kind), .text = notes[i].text, .round = notes[i].round};
+		if (stat_view_note(view, &note, err))
 			return -1;
 	}
 	return 0;

@@ -174,6 +174,19 @@ int import_next(struct import *import, const struct tare_record **ret_record, st
 	return found;
 }
 
+const char *import_note_name(enum import_note_kind kind)
+{
+	static const char *const names[] = {[IMPORT_HEAD] = "head",
+		[IMPORT_QUANTITY] = "quantity",
+		[IMPORT_PACING] = "pacing",
+		[IMPORT_LIMIT] = "limit",
+		[IMPORT_FATE] = "fate",
+		[IMPORT_MISMATCH] = "mismatch",
+		[IMPORT_PRINTED] = "printed",
+		[IMPORT_DAMAGE] = "damage"};
+	return names[kind];
+}
+
 size_t import_notes(const struct import *import, const struct import_note **ret_notes)
 {
 	*ret_notes = import->notes;

@@ -112,7 +112,10 @@ enum import_note_kind {
 	IMPORT_DAMAGE,   /* lines that were passed over */
 };
 
-/* A sentence about one round, lower case, without a full stop. Text from the log in it is quoted and harmless. */
+/* "head", "quantity", "pacing", …: how JSON and recordings call the kind. */
+const char *import_note_name(enum import_note_kind kind);
+
+/* A sentence about one round (0: about the whole file), lower case, without a full stop. Text from the log in it is quoted and harmless. */
 struct import_note {
 	uint32_t round;
 	enum import_note_kind kind;

@@ -284,9 +284,28 @@ bool text_begins(const char *text, const char *with)
 
 /* ---- the reader ---- */
 
+/*
+ * What a reader says at the end of a file of several pieces it says of all: such notes go to the first, where they
+ * are read first. Those of a kind that the first piece has too were made for each by itself.
+ */
+static void place_notes(struct import *import, uint32_t last)
+{
+	bool first_has[IMPORT_DAMAGE + 1] = {false};
+	for (size_t i = 0; i < import->note_count; i++)
+		first_has[import->notes[i].kind] |= import->notes[i].round == 1;
+	for (size_t i = 0; i < import->note_count; i++) {
+		struct import_note *note = &import->notes[i];
+		if (note->round == last && note->kind <= IMPORT_LIMIT && !first_has[note->kind])
+			note->round = 1;
+	}
+}
+
 static int note_lines(struct pieces *pieces, struct tare_err *err)
 {
 	struct import *import = pieces->import;
+	place_notes(import, (uint32_t)pieces->count);
+	/* of lines, and so of the file */
+	import->round = pieces->count == 1 ? pieces->piece[0]->round->number : 0;
 	if (pieces->damaged &&
 		import_note(import, IMPORT_DAMAGE, err, "%" PRIu64 " damaged line%s passed over, the first is line %" PRIu64
 			": %s", pieces->damaged, pieces->damaged == 1 ? "" : "s", pieces->damaged_line,

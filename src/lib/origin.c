@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "tare/run.h"
 
 static int by_name(const char *name, const char *const *words, int count)
@@ -37,6 +38,17 @@ WORDS(pacing, TARE_PACINGS, TARE_PACING_COUNT)
 WORDS(lateness, TARE_LATENESSES, TARE_LATENESS_COUNT)
 WORDS(shape, TARE_SHAPES, TARE_SHAPE_COUNT)
 #undef X
+
+void tare_left_out_text(uint32_t left_out, char ret_text[TARE_LEFT_OUT_TEXT])
+{
+	static const char *const words[] = {"warmup", "lost", "reordered", "errors", "some", "unknown"};
+	struct text text = {.bytes = ret_text, .room = TARE_LEFT_OUT_TEXT};
+	ret_text[0] = '\0';
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (left_out >> i & 1)
+			text_add(&text, "%s%s", text.used ? " " : "", words[i]);
+	}
+}
 
 /* What stands for rtt in sources that do not have it; late and gap say nothing about a round trip. */
 static const enum tare_span round_trips[] = {TARE_SPAN_RTT, TARE_SPAN_RESPONSE, TARE_SPAN_WIRE, TARE_SPAN_STACK,

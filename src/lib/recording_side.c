@@ -63,7 +63,7 @@ static int take_fact(struct tare_recording *recording, sqlite3_stmt *row, struct
 
 static int take_event(struct tare_recording *recording, sqlite3_stmt *row, struct tare_err *err)
 {
-	struct tare_event event = {.at_ns = recording_time(row, 3)};
+	struct tare_event event = {.at_ns = recording_time(row, 3), .round = sqlite3_column_int64(row, 2)};
 
 	if (recording_text(recording, row, 4, &event.kind, err) < 0 ||
 		recording_text(recording, row, 5, &event.text, err) < 0)

@@ -149,8 +149,10 @@ static void fill_row(struct tare_row *row, const char *file, const struct tare_r
 		.reordered = record->beside.reordered,
 		.foreign = record->beside.foreign,
 		.resolution_ns = record->resolution_ns,
+		.origin = record->origin,
 	};
 	memcpy(row->schedule, schedule, sizeof(schedule));
+	tare_left_out_text(record->origin.left_out, row->left_out);
 }
 
 static void fill_span(struct tare_row *row, const struct tare_rules *rules, const struct tare_series *series,

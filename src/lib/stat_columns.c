@@ -50,6 +50,46 @@ static struct cell get_group(const void *record, const struct column *column)
 	return ROW(record)->group ? cell_text(ROW(record)->group) : cell_absent(CELL_NOT_APPLICABLE);
 }
 
+/* What a summary does not count is not 0; and of nothing sent nothing can be lost. */
+static struct cell get_fate_count(const void *record, const struct column *column)
+{
+	if (ROW(record)->sent == 0 && (ROW(record)->origin.shape == TARE_SHAPE_SUMMARY || ROW(record)->not_sent == 0))
+		return cell_absent(CELL_NOT_MEASURED);
+	return get_count(record, column);
+}
+
+enum of_origin { OF_SOURCE, OF_QUANTITY, OF_CLOCK, OF_PACING, OF_LATENESS, OF_SHAPE, OF_LEFT_OUT };
+static struct cell get_origin(const void *record, const struct column *column)
+{
+	const struct tare_origin *origin = &ROW(record)->origin;
+	if (ROW(record)->origin_mixed)
+		return cell_absent(CELL_NOT_APPLICABLE);
+	switch ((enum of_origin)column->index) {
+	case OF_SOURCE:
+		return cell_text(origin->format ? origin->format : "tare");
+	case OF_QUANTITY:
+		return cell_text(tare_quantity_name(origin->quantity));
+	case OF_CLOCK:
+		return cell_text(tare_clock_name(origin->clock));
+	case OF_PACING:
+		return cell_text(tare_pacing_name(origin->pacing));
+	case OF_LATENESS:
+		return cell_text(tare_lateness_name(origin->lateness));
+	case OF_SHAPE:
+		return cell_text(tare_shape_name(origin->shape));
+	case OF_LEFT_OUT:
+		break;
+	}
+	return cell_text(ROW(record)->left_out);
+}
+
+static struct cell get_resolution(const void *record, const struct column *column)
+{
+	(void)column;
+	int64_t step_ns = ROW(record)->resolution_ns;
+	return step_ns > 0 ? cell_integer(step_ns) : cell_absent(CELL_NOT_MEASURED);
+}
+
 static struct cell get_span(const void *record, const struct column *column)
 {
 	(void)column;
@@ -130,7 +170,11 @@ static struct cell get_ranked(const void *record, const struct column *column)
 static struct cell get_stalls(const void *record, const struct column *column)
 {
 	(void)column;
-	return ROW(record)->span == TARE_SPAN_GAP ? cell_absent(CELL_NOT_APPLICABLE) : cell_count(ROW(record)->stalls);
+	if (ROW(record)->span == TARE_SPAN_GAP)
+		return cell_absent(CELL_NOT_APPLICABLE);
+	if (ROW(record)->n == 0 && ROW(record)->origin.shape == TARE_SHAPE_SUMMARY)
+		return cell_absent(CELL_NOT_MEASURED);
+	return cell_count(ROW(record)->stalls);
 }
 
 static struct cell get_stall_limit(const void *record, const struct column *column)
@@ -215,16 +259,28 @@ static const struct column before_percentiles[] = {
 	{"rate_held", "held", "requests a second that left on schedule; the lowest where rounds are merged", .unit = UNIT_RATE,
 		.get = get_rate, AT(rate_held)},
 	{"span", "span", "between which two stages", .get = get_span, .is_text = true},
-	{"sent", "sent", "requests the kernel accepted, warm-up included", .get = get_count, AT(sent)},
+	{"source", "source", "format it was read from; tare: measured by tare", .get = get_origin, .is_text = true, .index = OF_SOURCE},
+	{"quantity", "quantity", "what the values are: rtt, half_rtt, one_way, residence, response, wakeup, other",
+		.get = get_origin, .is_text = true, .index = OF_QUANTITY},
+	{"clock", "clock", "clock that the values were read from", .get = get_origin, .is_text = true, .index = OF_CLOCK},
+	{"resolution_ns", "step", "step of the values; the coarsest where rounds are merged", .unit = UNIT_NS, .get = get_resolution},
+	{"pacing", "pacing", "who decided when the next request leaves: open, closed", .get = get_origin, .is_text = true,
+		.index = OF_PACING},
+	{"lateness", "lateness", "what is known of late requests: measured, rebuilt, unknown", .get = get_origin, .is_text = true,
+		.index = OF_LATENESS},
+	{"shape", "shape", "samples, bins or summary", .get = get_origin, .is_text = true, .index = OF_SHAPE},
+	{"left_out", "left out", "what the source had left out: warmup, lost, reordered, errors, some, unknown",
+		.get = get_origin, .is_text = true, .index = OF_LEFT_OUT},
+	{"sent", "sent", "requests the kernel accepted, warm-up included", .get = get_fate_count, AT(sent)},
 	{"n", "n", "values counted: answered and overdue, without the warm-up", .get = get_count, AT(n)},
-	{"lost", "lost", "no answer within the timeout", .get = get_count, AT(lost)},
-	{"overdue", "overdue", "answered after the timeout; counted with their time", .get = get_count, AT(overdue)},
-	{"pending", "pending", "still open when the round was stopped", .get = get_count, AT(pending)},
-	{"error", "error", "sent, then refused by the network", .get = get_count, AT(error)},
-	{"not_sent", "not sent", "not accepted by the kernel, or slot skipped", .get = get_count, AT(not_sent)},
-	{"duplicate", "duplicate", "answers beyond the first", .get = get_count, AT(duplicate)},
-	{"reordered", "reordered", "answered after a later request (RFC 4737)", .get = get_count, AT(reordered)},
-	{"foreign", "foreign", "answers to nothing we asked", .get = get_count, AT(foreign)},
+	{"lost", "lost", "no answer within the timeout", .get = get_fate_count, AT(lost)},
+	{"overdue", "overdue", "answered after the timeout; counted with their time", .get = get_fate_count, AT(overdue)},
+	{"pending", "pending", "still open when the round was stopped", .get = get_fate_count, AT(pending)},
+	{"error", "error", "sent, then refused by the network", .get = get_fate_count, AT(error)},
+	{"not_sent", "not sent", "not accepted by the kernel, or slot skipped", .get = get_fate_count, AT(not_sent)},
+	{"duplicate", "duplicate", "answers beyond the first", .get = get_fate_count, AT(duplicate)},
+	{"reordered", "reordered", "answered after a later request (RFC 4737)", .get = get_fate_count, AT(reordered)},
+	{"foreign", "foreign", "answers to nothing we asked", .get = get_fate_count, AT(foreign)},
 	{"first_ns", "first", "first request of the round", .unit = UNIT_NS, .get = get_request, AT(first_ns)},
 	{"second_ns", "second", "second request of the round", .unit = UNIT_NS, .get = get_request, AT(second_ns)},
 	{"min_ns", "min", "smallest value", .unit = UNIT_NS, .get = get_min},

@@ -186,8 +186,16 @@ static bool is_other_load(const struct tare_row *one, const struct tare_row *oth
 	return payloads || schedules || fabs(one->rate_asked - other->rate_asked) > 0.005 * one->rate_asked;
 }
 
+static bool same_origin(const struct tare_origin *one, const struct tare_origin *other)
+{
+	return text_equal(one->format, other->format) && one->quantity == other->quantity && one->clock == other->clock &&
+	       one->pacing == other->pacing && one->lateness == other->lateness && one->shape == other->shape &&
+	       one->left_out == other->left_out;
+}
+
 void row_merge(struct tare_row *into, const struct tare_row *from)
 {
+	into->origin_mixed |= from->origin_mixed || !same_origin(&into->origin, &from->origin);
 	if (is_other_load(into, from) || isnan(from->rate_asked))
 		into->rate_asked = NAN;
 	if (!(into->rate_held <= from->rate_held))

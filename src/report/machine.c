@@ -46,7 +46,7 @@ static bool is_plain(const char *text, const char *special)
  * hand it C1 control characters and direction overrides. Broken UTF-8, which
  * JSON cannot hold, is shown as text like elsewhere.
  */
-static void put_json_text(FILE *out, const char *text)
+void report_json_text(FILE *out, const char *text)
 {
 	if (is_plain(text, "\"\\")) {
 		putc_unlocked('"', out);
@@ -78,7 +78,7 @@ static void put_json_value(FILE *out, const struct cell *cell)
 	}
 	switch (cell->type) {
 	case CELL_TEXT:
-		put_json_text(out, cell->as.text);
+		report_json_text(out, cell->as.text);
 		break;
 	case CELL_COUNT:
 		put_unsigned(out, cell->as.count, false);

@@ -68,6 +68,9 @@ struct format {
 	int (*end)(struct report *report, struct tare_err *err);
 };
 
+/* A JSON string; bytes that are no UTF-8 as '?'. */
+void report_json_text(FILE *out, const char *text);
+
 extern const struct format format_text;
 extern const struct format format_json;  /* {"schema":…,"rows":[…]}, a row a line */
 extern const struct format format_jsonl; /* an object a line */

@@ -67,6 +67,12 @@ void stat_head_line(FILE *out, int width, const struct stat_block *block)
 	char line[512], share[32];
 	struct text text = TEXT_IN(line);
 
+	if (row->sent == 0 && row->not_sent == 0) {
+		bool summary = row->origin.shape == TARE_SHAPE_SUMMARY && !row->origin_mixed;
+		report_sentence(out, width, "%s   %s", row->target ? row->target : "",
+			summary ? "a summary, no samples" : "no request");
+		return;
+	}
 	text_add(&text, "%" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " lost", row->sent, answered, row->lost);
 	if (row->lost)
 		text_add(&text, " (%s)", percent(row->lost, row->sent, share));

@@ -34,13 +34,14 @@ struct painter {
 	bool not_measured, binned, started;
 };
 
+/* Its p50, or what there is instead: of a few requests only the smallest, or the first. */
 static int64_t median_of(const struct tare_rules *rules, const struct tare_row *row)
 {
 	for (uint32_t i = 0; i < rules->percentiles; i++) {
-		if (2 * rules->percentile[i].num == rules->percentile[i].den)
+		if (2 * rules->percentile[i].num == rules->percentile[i].den && row->ranked[i].value_ns != TARE_NO_TIME)
 			return row->ranked[i].value_ns;
 	}
-	return row->min_ns;
+	return row->min_ns != TARE_NO_TIME ? row->min_ns : row->first_ns;
 }
 
 static const struct scale *common_scale(const struct stat_view *view, const struct stat_plan *plan)
@@ -59,8 +60,11 @@ static const struct scale *common_scale(const struct stat_view *view, const stru
 
 static struct cell get_tree_label(const void *record, const struct column *column)
 {
-	(void)column;
-	return cell_text(stat_tree_label(((const struct tare_row *)record)->span));
+	const char *label = stat_tree_label(((const struct tare_row *)record)->span);
+	/* index: how far in what stands first is: in a tree without rtt the first is the root */
+	for (size_t i = 0; i < column->index && *label == ' '; i++)
+		label++;
+	return cell_text(label);
 }
 
 static const struct column tree_column = {.name = "tree",
@@ -120,6 +124,7 @@ static int paint_spans(struct painter *painter, const struct stat_block *block, 
 {
 	const struct tare_rules *rules = &painter->view->rules;
 	struct choice choice = {.column = {tree_column}, .count = 1};
+	choice.column[0].index = strspn(stat_tree_label(block->row[0]->span), " ");
 	/* n is told where stamps are missing from some of the requests, so that a part rests on fewer. */
 	for (size_t i = 1; i < block->count; i++) {
 		if (block->row[i]->n != block->row[0]->n && choice.count == 1)
@@ -226,19 +231,27 @@ static void paint_context(struct painter *painter, const struct stat_plan *plan,
 		report_sentence(painter->out, painter->sentence_width, "%s", line);
 }
 
-static void paint_said(struct painter *painter, size_t note, bool above, bool with_round, size_t *told)
+/* Which round, under a table of `series` rounds; 0: no need to say. */
+static void paint_one(const struct painter *painter, const struct stat_said *said, size_t series)
 {
-	for (size_t i = 0; i < painter->view->said_count; i++) {
-		const struct stat_said *said = &painter->view->said[i];
-		if (said->note != note || said->above != above)
-			continue;
-		if ((*told)++ >= SAID_PER_TABLE)
-			continue;
-		if (with_round)
-			report_sentence(painter->out, painter->sentence_width, "round %" PRIu32 ": %s.",
-				painter->view->notes[note].round->number, said->text);
-		else
-			report_sentence(painter->out, painter->sentence_width, "%s.", said->text);
+	char rounds[64] = "";
+	uint32_t number = painter->view->notes[said->note].round->number;
+	if (series && said->times == 1)
+		snprintf(rounds, sizeof(rounds), "round %" PRIu32 ": ", number);
+	else if (series && said->times < series)
+		snprintf(rounds, sizeof(rounds), "round %" PRIu32 " and %zu more: ", number, said->times - 1);
+	report_sentence(painter->out, painter->sentence_width, "%s%s.", rounds, said->text);
+}
+
+/* series 0: of one round, whose place says which it is. */
+static void paint_said(struct painter *painter, size_t note, bool above, size_t series, size_t *told)
+{
+	for (int order = 0; order < STAT_SAID_ORDERS; order++) {
+		for (size_t i = 0; i < painter->view->said_count; i++) {
+			const struct stat_said *said = &painter->view->said[i];
+			if (said->note == note && said->above == above && said->order == order && (*told)++ < SAID_PER_TABLE)
+				paint_one(painter, said, series);
+		}
 	}
 }
 
@@ -271,6 +284,12 @@ static int paint_across(struct painter *painter, const struct stat_plan *plan, c
 	return stat_across(painter->out, painter->sentence_width, facts, count, err);
 }
 
+/* Nothing but another tool's own figures: a table would be empty. */
+static bool is_summary(const struct tare_row *row)
+{
+	return row->origin.shape == TARE_SHAPE_SUMMARY && !row->origin_mixed && row->n == 0;
+}
+
 static int paint_block(
 	struct painter *painter, const struct stat_plan *plan, const struct stat_placed *placed, struct tare_err *err)
 {
@@ -279,13 +298,19 @@ static int paint_block(
 	paint_context(painter, plan, placed, placed->block.row[0]);
 	stat_head_line(painter->out, painter->sentence_width, &placed->block);
 	if (placed->placing == STAT_SERIES)
-		paint_said(painter, placed->note, true, false, &above);
+		paint_said(painter, placed->note, true, 0, &above);
 	paint_untold(painter, above);
+	if (is_summary(placed->block.row[0])) {
+		if (placed->placing == STAT_SERIES)
+			paint_said(painter, placed->note, false, 0, &under);
+		paint_untold(painter, under);
+		return 0;
+	}
 	if (paint_spans(painter, &placed->block, err))
 		return -1;
 	stat_sentences(painter->out, painter->sentence_width, &placed->block, &painter->view->rules, painter->scale);
 	if (placed->placing == STAT_SERIES)
-		paint_said(painter, placed->note, false, false, &under);
+		paint_said(painter, placed->note, false, 0, &under);
 	paint_untold(painter, under);
 	return placed->placing == STAT_SERIES ? 0 : paint_across(painter, plan, placed, err);
 }
@@ -321,12 +346,12 @@ static int paint_many(struct painter *painter, const struct stat_plan *plan, siz
 	paint_context(painter, plan, NULL, rows[0]);
 	report_sentence(painter->out, painter->sentence_width, "%s   %zu rounds; %s in %s",
 		rows[0]->target ? rows[0]->target : "", count, tare_span_name(rows[0]->span), painter->scale->unit);
-	paint_said(painter, first->note, true, false, &told);
+	paint_said(painter, first->note, true, 0, &told);
 	if (paint_rounds(painter, "round", rows, count, err) || paint_ports(painter, rows, count, err))
 		return -1;
 	for (size_t i = 0; i < plan->block_count; i++) {
 		if (plan->blocks[i].group == group && plan->blocks[i].placing == STAT_SERIES)
-			paint_said(painter, plan->blocks[i].note, false, true, &told);
+			paint_said(painter, plan->blocks[i].note, false, count, &told);
 	}
 	paint_untold(painter, told);
 	return 0;

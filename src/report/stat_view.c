@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "report/stat_priv.h"
 
@@ -20,8 +21,7 @@ bool stat_same_text(const char *one, const char *other)
 	return one == other || (one && other && strcmp(one, other) == 0);
 }
 
-/* Room for one more in an array; the array stays as it was on failure. */
-static int grow(void **array, size_t count, size_t *room, size_t size, struct tare_err *err)
+int stat_grow(void **array, size_t count, size_t *room, size_t size, struct tare_err *err)
 {
 	if (count < *room)
 		return 0;
@@ -91,10 +91,10 @@ void stat_view_free(struct stat_view *view)
 int stat_view_add(struct stat_view *view, const char *file, const struct tare_record *record, struct tare_err *err)
 {
 	void *notes = view->notes, *insights = view->insights;
-	if (grow(&notes, view->note_count, &view->note_room, sizeof(*view->notes), err))
+	if (stat_grow(&notes, view->note_count, &view->note_room, sizeof(*view->notes), err))
 		return -1;
 	view->notes = notes;
-	if (grow(&insights, view->note_count, &view->insight_room, sizeof(struct stat_insight *), err))
+	if (stat_grow(&insights, view->note_count, &view->insight_room, sizeof(struct stat_insight *), err))
 		return -1;
 	view->insights = insights;
 	if (tare_stat_add(view->stat, file, record, err))
@@ -123,7 +123,7 @@ const struct tare_row *stat_view_last(const struct stat_view *view, const struct
 int stat_view_remark(struct stat_view *view, const char *text, struct tare_err *err)
 {
 	void *remarks = view->remarks;
-	if (grow(&remarks, view->remark_count, &view->remark_room, sizeof(*view->remarks), err))
+	if (stat_grow(&remarks, view->remark_count, &view->remark_room, sizeof(*view->remarks), err))
 		return -1;
 	view->remarks = remarks;
 	view->remarks[view->remark_count] = strdup(text);
@@ -148,28 +148,6 @@ int stat_view_causes(struct stat_view *view, const char *file, const struct tare
 	return line[0] ? stat_view_say(view, file, round->number, false, line, err) : 0;
 }
 
-int stat_view_say(
-	struct stat_view *view, const char *file, uint32_t round, bool above, const char *text, struct tare_err *err)
-{
-	size_t at = view->note_count;
-	while (at-- > 0) {
-		const struct stat_note *note = &view->notes[at];
-		if (note->round->number == round && stat_same_text(note->file, file))
-			break;
-	}
-	if (at == SIZE_MAX)
-		return stat_view_remark(view, text, err);
-	void *said = view->said;
-	if (grow(&said, view->said_count, &view->said_room, sizeof(*view->said), err))
-		return -1;
-	view->said = said;
-	char *copy = strdup(text);
-	if (!copy)
-		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
-	view->said[view->said_count++] = (struct stat_said){.note = at, .above = above, .text = copy};
-	return 0;
-}
-
 static const char *status_words(enum tare_run_status status)
 {
 	switch (status) {
@@ -191,6 +169,7 @@ int stat_view_run(struct stat_view *view, const char *file, const struct tare_ru
 	const char *words = status_words(run->status);
 	char line[700], name[300];
 	struct text whose = TEXT_IN(name);
+	size_t told = 0;
 	if (file)
 		text_add(&whose, "%s: ", file);
 	text_add(&whose, "run %" PRId64, run->id);
@@ -206,10 +185,15 @@ int stat_view_run(struct stat_view *view, const char *file, const struct tare_ru
 		/* of every round, for whoever looks for it: what of it matters is an event "losses" */
 		if (strcmp(events[i].kind, "counters") == 0)
 			continue;
-		if (i == EVENTS_TOLD) {
-			text_add(&text, "%s: %zu more events", name, event_count - i);
-			return stat_view_remark(view, line, err);
+		if (stat_view_is_note(events[i].kind)) {
+			const struct stat_source_note note = {
+				.file = file, .kind = events[i].kind, .text = events[i].text, .round_id = events[i].round};
+			if (stat_view_note(view, &note, err))
+				return -1;
+			continue;
 		}
+		if (told++ >= EVENTS_TOLD)
+			continue;
 		format_duration(events[i].at_ns, when, sizeof(when));
 		bool timed = events[i].at_ns != TARE_NO_TIME;
 		text_add(&text, "%s%s%s: %s: %s", name, timed ? ", at " : "", timed ? when : "", events[i].kind,
@@ -217,7 +201,11 @@ int stat_view_run(struct stat_view *view, const char *file, const struct tare_ru
 		if (stat_view_remark(view, line, err))
 			return -1;
 	}
-	return 0;
+	if (told <= EVENTS_TOLD)
+		return 0;
+	struct text text = TEXT_IN(line);
+	text_add(&text, "%s: %zu more events", name, told - EVENTS_TOLD);
+	return stat_view_remark(view, line, err);
 }
 
 void stat_view_remarks(FILE *out, int width, const struct stat_view *view)
@@ -231,6 +219,10 @@ static int print_flat(FILE *out, const struct stat_view *view, const struct stat
 {
 	struct report report = {.out = out, .schema = layout->schema ? layout->schema : "tare.stat/1", .width = layout->width};
 	report.columns = stat_columns_table(view->columns, &report.column_count);
+	AUTO_FREE char *notes = layout->format == &format_json ? stat_said_json(view) : NULL;
+	if (layout->format == &format_json && !notes)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	report.facts = notes;
 	return report_table(&report, layout->format, &layout->asked, NULL, rows, count, sizeof(*rows), err);
 }
 

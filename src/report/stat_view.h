@@ -48,6 +48,18 @@ int stat_view_run(struct stat_view *view, const char *file, const struct tare_ru
 /* A sentence (lower case, no full stop) about one round of a file, above or under its table; the text is copied. */
 int stat_view_say(struct stat_view *view, const char *file, uint32_t round, bool above, const char *text,
 	struct tare_err *err) TARE_MUST_USE;
+/*
+ * What a source says of itself; the text is copied. Kinds are those of struct tare_event that an imported log has, and
+ * stand in their order, "head" and "quantity" above the table. The round is found by its id where that is given, else by
+ * its number; 0 and 0 is the whole file, whose only round then has it. The same words about a further round are said once.
+ */
+struct stat_source_note {
+	const char *file, *kind, *text;
+	uint32_t round;
+	int64_t round_id;
+};
+bool stat_view_is_note(const char *kind);
+int stat_view_note(struct stat_view *view, const struct stat_source_note *note, struct tare_err *err) TARE_MUST_USE;
 /* The same about a whole file or run: what a damaged file withheld. */
 int stat_view_remark(struct stat_view *view, const char *text, struct tare_err *err) TARE_MUST_USE;
 
@@ -62,7 +74,7 @@ struct stat_layout {
 	struct table_asked asked;
 };
 
-/* Text comes with its sentences; other formats hold rows only, see stat_view_remarks. */
+/* Text comes with its sentences; JSON has them as an array "notes", CSV holds rows only, see stat_view_remarks. */
 int stat_view_print(
 	FILE *out, struct stat_view *view, const struct stat_layout *layout, struct tare_err *err) TARE_MUST_USE;
 /* A line a stall, with its sequence, time, value, CPUs and multiples; text has the ladder of fixed limits too. */

@@ -239,7 +239,7 @@ static int open_recording(struct session *session, struct tare_err *err)
 	if (tare_writer_begin_run(session->writer, &session->run, session->targets, session->target_rows,
 		    config->settings, config->setting_count, err) < 0)
 		return -1;
-	struct tare_event lacking = {0, "stamps", session->card_notes};
+	struct tare_event lacking = {.kind = "stamps", .text = session->card_notes};
 	if (session->card_notes[0] && tare_writer_event(session->writer, session->run.id, 0, &lacking, err) < 0)
 		return -1;
 	if (session_around_begin(session, err) < 0)

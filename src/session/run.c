@@ -384,7 +384,7 @@ static int end_recording(struct session *session, enum tare_run_status status, c
 		return -1;
 	if (status == TARE_RUN_FAILED) {
 		struct tare_event event = {
-			clock_mono_now().ns - session->run.epoch_mono_ns, "error", why->text};
+			.at_ns = clock_mono_now().ns - session->run.epoch_mono_ns, .kind = "error", .text = why->text};
 		struct tare_err ignored;
 		if (tare_writer_event(session->writer, session->run.id, 0, &event, &ignored) < 0)
 			return 0;

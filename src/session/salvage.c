@@ -115,7 +115,7 @@ static int write_spool(struct tare_writer *writer, const struct orphan *orphan, 
 		char sentence[200];
 		snprintf(sentence, sizeof sentence, "round %u: %llu requests brought in from the spool of a run that was cut off",
 			job->round.number, (unsigned long long)requests);
-		struct tare_event event = {job->round.ended_ns, "salvaged", sentence};
+		struct tare_event event = {.at_ns = job->round.ended_ns, .kind = "salvaged", .text = sentence};
 		status = tare_writer_event(writer, orphan->run.id, job->round.id, &event, err);
 	}
 	writer_job_free(job, false);

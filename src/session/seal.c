@@ -18,7 +18,7 @@ void writer_job_event(struct writer_job *job, int64_t at_ns, const char *kind, c
 {
 	const char *copy = job->event_count < EVENTS_MAX ? arena_text(job->arena, sentence) : NULL;
 	if (copy)
-		job->events[job->event_count++] = (struct tare_event){at_ns, kind, copy};
+		job->events[job->event_count++] = (struct tare_event){.at_ns = at_ns, .kind = kind, .text = copy};
 }
 
 static void add_steps(struct writer_job *job, const struct tare_axis *axis, int64_t epoch_mono_ns)

@@ -281,7 +281,7 @@ static inline void fake_recording(const char *path, enum fake_kind kind, uint32_
 		.url = "udp://127.0.0.1:7", .kind = "udp", .address = "127.0.0.1:7", .payload_bytes = 64};
 	struct tare_setting setting = {"every", "1ms", "argv"};
 	struct tare_fact fact = {"local", "start", "cpu", "made up"};
-	struct tare_event event = {17, "note", "made by a test"};
+	struct tare_event event = {.at_ns = 17, .kind = "note", .text = "made by a test"};
 
 	MUST(tare_writer_open(path, TARE_CREATE, &writer, &err));
 	MUST(tare_writer_begin_run(writer, &run, &target, 1, &setting, 1, &err));

@@ -41,7 +41,7 @@ static void write_rounds(struct tare_writer *writer, const struct tare_run *run,
 	for (int i = 0; i < SERIES / 2; i++) {
 		struct tare_round *round = &written->round[i];
 		struct tare_record records[2];
-		struct tare_event event = {i * 1000, "not-sent", "EMSGSIZE"};
+		struct tare_event event = {.at_ns = i * 1000, .kind = "not-sent", .text = "EMSGSIZE"};
 		struct tare_reading readings[2] = {{i, i + 1, i + 2}, {-i, INT64_MAX, INT64_MIN}};
 
 		*round = (struct tare_round){.number = (uint32_t)i + 1,
@@ -147,7 +147,7 @@ static void test_identity(void)
 	struct tare_setting settings[2] = {{"every", "20us", "argv"}, {"count", "10k", NULL}};
 	struct tare_fact facts[3] = {{"local", "start", "kernel", "6.1.0"}, {"local", "start", "governor", "powersave"},
 		{"local", "end", "governor", "performance"}};
-	struct tare_event note = {TARE_NO_TIME, "note", "no time"};
+	struct tare_event note = {.at_ns = TARE_NO_TIME, .kind = "note", .text = "no time"};
 	static struct written written;
 
 	MUST(tare_writer_open(path, TARE_CREATE, &writer, &err));

@@ -368,10 +368,16 @@ static void test_runs(void)
 	stat_view_free(view);
 }
 
+static const json_t *first_row(const json_t *root)
+{
+	return json_array_get(json_object_get(root, "rows"), 0);
+}
+
 static void test_json(void)
 {
 	static const char *const keys[] = {"file", "run", "round", "label", "group", "target", "kind",
-		"schedule", "payload_bytes", "rate_asked", "rate_held", "span", "sent", "n",
+		"schedule", "payload_bytes", "rate_asked", "rate_held", "span", "source", "quantity", "clock", "resolution_ns", "pacing", "lateness", "shape",
+		"left_out", "sent", "n",
 		"lost", "overdue", "pending", "error", "not_sent", "duplicate", "reordered", "foreign", "first_ns",
 		"second_ns", "min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns", "pdv_ns",
 		"stalls", "stall_limit_ns", "ipdv_p50_ns", "ipdv_p99_ns", "ipdv_p999_ns", "behind", "grade", "least"};
@@ -385,7 +391,9 @@ static void test_json(void)
 	json_t *root = json_loads(print(view, &format_json, 0, NULL), 0, &where);
 	const json_t *rows = json_object_get(root, "rows");
 	IS_STR(json_string_value(json_object_get(root, "schema")), "tare.stat/1", "schema");
-	IS_I64(json_object_size(root), 2, "schema and rows, nothing else");
+	IS_I64(json_object_size(root), 3, "schema, notes and rows, nothing else");
+	IS_I64(json_array_size(json_object_get(root, "notes")), 0, "nothing to note");
+	IS_STR(json_string_value(json_object_get(first_row(root), "source")), "tare", "our own measurement");
 	IS_I64(json_array_size(rows), 6, "two spans in two rounds and merged");
 	const json_t *first = json_array_get(rows, 0), *merged = json_array_get(rows, 4);
 	IS_I64(json_object_size(first), sizeof(keys) / sizeof(keys[0]), "as many keys as documented");
@@ -407,12 +415,74 @@ static void test_json(void)
 	IS_I64(json_integer_value(json_object_get(merged, "n")), 2000, "but the values of both");
 	json_decref(root);
 	const char *csv = print(view, &format_csv, 0, NULL);
-	OK(strncmp(csv, "file,run,round,label,group,target,kind,schedule,payload_bytes,rate_asked,rate_held,span,sent,n,", 95) == 0, "CSV has the same names");
+	OK(strstr(csv, ",rate_held,span,source,quantity,clock,resolution_ns,pacing,lateness,shape,left_out,sent,n,") != NULL,
+		"CSV has the same names");
 	OK(strstr(csv, ",stall_limit_ns,ipdv_p50_ns,ipdv_p99_ns,ipdv_p999_ns,behind.p50,") != NULL, "and groups with a point");
 	IS_STR(print(view, &format_csv, 0, "round,span,n,grade.p999"),
 		"round,span,n,grade.p999\n1,rtt,1000,weak\n1,late,1000,weak\n2,rtt,1000,weak\n2,late,1000,weak\n"
 		",rtt,2000,weak\n,late,2000,weak\n",
 		"columns by name");
+	stat_view_free(view);
+}
+
+static int note(struct stat_view *view, const char *kind, uint32_t round, const char *text)
+{
+	const struct stat_source_note source = {.file = "x.log", .kind = kind, .text = text, .round = round};
+	return stat_view_note(view, &source, NULL);
+}
+
+/* In the order of kinds, whatever that of telling; what holds for several rounds once. */
+static void test_notes(void)
+{
+	struct stat_view *view = view_of(NULL, 1u << TARE_SPAN_RTT);
+	struct tare_round rounds[3];
+	int failed = 0;
+	for (uint32_t i = 1; i <= 2; i++) {
+		make(10, i, "");
+		rounds[i] = made.round; /* a view points to rounds */
+		made.record.round = &rounds[i];
+		add(view, "x.log");
+		failed += note(view, "damage", i, i == 1 ? "one damaged" : "two damaged");
+		failed += note(view, "limit", i, "fine to 1 us");
+		failed += note(view, "quantity", i, "rtt it is");
+		failed += note(view, "head", i, i == 1 ? "first" : "second");
+	}
+	failed += note(view, "damage", 0, "of the file");
+	failed += note(view, "damage", 7, "of a round not asked for");
+	IS_I64(failed, 0, "notes are taken");
+	const char *text = print(view, &format_text, 0, NULL);
+	const char *head = strstr(text, "first."), *quantity = strstr(text, "rtt it is."), *table = strstr(text, "min");
+	const char *limit = strstr(text, "fine to 1 us."), *damage = strstr(text, "one damaged.");
+	OK(head && head < quantity && quantity < table && table < limit && limit < damage, "each in its place: %s", text);
+	OK(strstr(limit + 1, "fine to") == NULL && strstr(quantity + 1, "rtt it is") == NULL, "what holds for both, once");
+	OK(strstr(text, "x.log: of the file.") && !strstr(text, "not asked for"), "of the whole file at the end");
+	json_t *root = json_loads(print(view, &format_json, 0, NULL), 0, NULL);
+	const json_t *notes = json_object_get(root, "notes");
+	IS_I64(json_array_size(notes), 7, "all of them in JSON");
+	IS_STR(json_string_value(json_object_get(json_array_get(notes, 1), "kind")), "quantity", "with their kinds");
+	IS_I64(json_integer_value(json_object_get(json_array_get(notes, 1), "rounds")), 2, "and of how many rounds");
+	json_decref(root);
+	stat_view_free(view);
+}
+
+/* Nothing counted: no table of dashes, no counts of 0 that nobody made. */
+static void test_summary(void)
+{
+	struct stat_view *view = view_of(NULL, 1u << TARE_SPAN_RTT);
+	make(0, 1, "");
+	made.record.origin = (struct tare_origin){.format = "sfnt", .shape = TARE_SHAPE_SUMMARY, .quantity = TARE_QUANTITY_HALF_RTT};
+	add(view, "x.log");
+	const char *text = print(view, &format_text, 0, NULL);
+	OK(strstr(text, "a summary, no samples") && !strstr(text, "p50") && !strstr(text, "sent"), "text: %s", text);
+	json_t *root = json_loads(print(view, &format_json, 0, NULL), 0, NULL);
+	const json_t *row = first_row(root);
+	OK(json_is_null(json_object_get(row, "sent")) && json_is_null(json_object_get(row, "lost")) &&
+			json_is_null(json_object_get(row, "stalls")) && json_is_null(json_object_get(row, "p50_ns")),
+		"JSON: null");
+	IS_STR(json_string_value(json_object_get(row, "shape")), "summary", "since it is a summary");
+	IS_STR(json_string_value(json_object_get(row, "quantity")), "half_rtt", "of half round trips");
+	IS_STR(json_string_value(json_object_get(row, "source")), "sfnt", "read as this");
+	json_decref(root);
 	stat_view_free(view);
 }
 
@@ -425,6 +495,8 @@ int main(void)
 	test_many_rounds();
 	test_runs();
 	test_json();
+	test_notes();
+	test_summary();
 	free(written);
 	return tap_done();
 }
