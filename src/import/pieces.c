@@ -282,6 +282,20 @@ bool text_begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
+void text_add_figures(struct text *text, const char *foreign)
+{
+	bool blank = false;
+	for (; *foreign && !text->cut; foreign++) {
+		if (is_blank(*foreign)) {
+			blank = true;
+			continue;
+		}
+		bool printable = *foreign > ' ' && *foreign < 0x7f;
+		text_add(text, "%s%c", blank && text->used ? " " : "", printable ? *foreign : '?');
+		blank = false;
+	}
+}
+
 /* ---- the reader ---- */
 
 /*
@@ -381,23 +395,33 @@ int pieces_next(struct import *import, void *reader, const struct tare_record **
 	return 1;
 }
 
+static void piece_free(struct piece *piece)
+{
+	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
+		free(piece->at_ns[stage]);
+	for (int span = 0; span < TARE_SPAN_COUNT; span++)
+		free(piece->given_ns[span]);
+	free(piece->fate);
+	free(piece->flags);
+	free(piece->reason);
+	for (int place = 0; place < TARE_CPU_PLACES; place++)
+		free(piece->cpu[place]);
+	free(piece->range);
+	free(piece);
+}
+
+void piece_drop(struct pieces *pieces)
+{
+	piece_free(pieces->piece[--pieces->count]);
+	pieces->targets--;
+	pieces->import->round = (uint32_t)pieces->count;
+}
+
 void pieces_free(void *reader)
 {
 	struct pieces *pieces = reader;
-	for (size_t i = 0; i < pieces->count; i++) {
-		struct piece *piece = pieces->piece[i];
-		for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
-			free(piece->at_ns[stage]);
-		for (int span = 0; span < TARE_SPAN_COUNT; span++)
-			free(piece->given_ns[span]);
-		free(piece->fate);
-		free(piece->flags);
-		free(piece->reason);
-		for (int place = 0; place < TARE_CPU_PLACES; place++)
-			free(piece->cpu[place]);
-		free(piece->range);
-		free(piece);
-	}
+	for (size_t i = 0; i < pieces->count; i++)
+		piece_free(pieces->piece[i]);
 	free(pieces->piece);
 	free(pieces);
 }

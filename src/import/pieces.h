@@ -7,6 +7,7 @@
  * every column of each).
  */
 #pragma once
+#include "base/text.h"
 #include "import/import_private.h"
 #include "import/number.h"
 
@@ -48,6 +49,9 @@ struct piece *piece_add(struct pieces *pieces, const char *url, const char *kind
 struct piece *piece_of(struct pieces *pieces, const char *url, const char *kind, const char *label,
 	const struct tare_origin *origin, struct tare_err *err);
 
+/* Takes the last piece back, which must be the only one of its target. */
+void piece_drop(struct pieces *pieces);
+
 /* A request more, ANSWERED and without any time; its index is count - 1. */
 int piece_row(struct piece *piece, struct tare_err *err) TARE_MUST_USE;
 /* At request i < count. */
@@ -83,6 +87,8 @@ size_t fields_of(char *text, char separator, struct field_text *ret_fields, size
 bool field_is(struct field_text field, const char *text);
 /* "…" begins with, ends with. */
 bool text_begins(const char *text, const char *with);
+/* A line of a tool's own figures for a note: runs of blanks become one, anything but printable ASCII '?'. */
+void text_add_figures(struct text *text, const char *foreign);
 
 /* Made of a reader's `read` by import.c. */
 int pieces_open(struct import *import, void **ret_reader, struct tare_err *err);

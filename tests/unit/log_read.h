@@ -135,4 +135,30 @@ static inline struct log_read *log_file(const char *folder, const char *name, st
 	return log;
 }
 
+/* A log told from its content, with that many records. */
+static inline struct log_read *log_as(const char *text, const char *format, size_t records)
+{
+	struct log_read *log = log_text(text, (struct import_rules){0});
+	OK(log->result == 0, "%s is read: %s", format, log->err.text);
+	IS_STR(log->record[0].format, format, "told from its content");
+	IS_I64(log->records, records, "its records");
+	return log;
+}
+
+/* The bin that a figure lies in. */
+#define IS_RANGE(ranked, low_ns, high_ns, what)                                                                        \
+	do {                                                                                                           \
+		IS_I64((ranked)->least_ns, (low_ns), what " (from)");                                                  \
+		IS_I64((ranked)->value_ns, (high_ns), what " (to)");                                                   \
+	} while (0)
+
+/* One that is refused, with these words. */
+#define REFUSES(foreign, words)                                                                                          \
+	do {                                                                                                           \
+		struct log_read *refused = log_text((foreign), (struct import_rules){0});                              \
+		OK(refused->result == -1, "refused");                                                                  \
+		SAYS(refused->err.text, words);                                                                        \
+		free(refused);                                                                                         \
+	} while (0)
+
 #define SAYS(text, part) OK(strstr((text), (part)) != NULL, "says \"%s\" in: %.600s", (part), (text))

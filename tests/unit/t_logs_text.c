@@ -2,20 +2,9 @@
 /* Small logs of every format that has no file of its own: what each line becomes, and what its origin says. */
 #include "log_read.h"
 
-static const struct import_rules usual;
-
-static struct log_read *read_as(const char *text, const char *format, size_t records)
-{
-	struct log_read *log = log_text(text, usual);
-	OK(log->result == 0, "%s is read: %s", format, log->err.text);
-	IS_STR(log->record[0].format, format, "told from its content");
-	IS_I64(log->records, records, "its records");
-	return log;
-}
-
 static void test_irtt(void)
 {
-	struct log_read *log = read_as(
+	struct log_read *log = log_as(
 		"{\"version\":{\"irtt\":\"0.9.2\",\"protocol\":1,\"json_format\":1},\"config\":{\"remote_address\":\"h:2112\","
 		"\"params\":{\"interval\":1000000,\"length\":60}},\"stats\":{\"start_time\":{\"wall\":1707277440772833268,"
 		"\"monotonic\":1000},\"duplicates\":1,\"expected_packets_sent\":4,\"packets_sent\":3},\"round_trips\":["
@@ -40,7 +29,7 @@ static void test_irtt(void)
 	IS_I64(record->beside.reordered, 1, "late is reordered");
 	SAYS(log->notes, "1 of 4 slots were passed over");
 	free(log);
-	log = read_as("0 0.021500 NaN NaN NaN 0 0\n2 0.030000 NaN NaN 0.01 0 1\n2 NaN NaN NaN NaN 1 NaN\n", "irtt-raw", 1);
+	log = log_as("0 0.021500 NaN NaN NaN 0 0\n2 0.030000 NaN NaN 0.01 0 1\n2 NaN NaN NaN NaN 1 NaN\n", "irtt-raw", 1);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][0], 21500, "irtt -r: ms");
 	IS_I64(log->record[0].fate[1], TARE_LOST, "a number without a line");
 	IS_I64(log->record[0].beside.duplicate, 1, "dup stands before late");
@@ -50,7 +39,7 @@ static void test_irtt(void)
 
 static void test_fping(void)
 {
-	struct log_read *log = read_as("[1700000000.00001] 10.0.0.1 : [0], 64 bytes, 0.123 ms (0.123 avg, 0% loss)\n"
+	struct log_read *log = log_as("[1700000000.00001] 10.0.0.1 : [0], 64 bytes, 0.123 ms (0.123 avg, 0% loss)\n"
 				       "[1700000001.00001] 10.0.0.1 : [1], timed out (NaN avg, 50% loss)\n"
 				       "10.0.0.1 : duplicate for [0], 64 bytes, 1.00 ms\n"
 				       "10.0.0.1 : xmt/rcv/%loss = 2/1/50%, min/avg/max = 0.123/0.123/0.123\n",
@@ -60,12 +49,12 @@ static void test_fping(void)
 	IS_I64(log->record[0].fate[1], TARE_LOST, "timed out");
 	IS_I64(log->record[0].beside.duplicate, 1, "duplicate");
 	free(log);
-	log = read_as("a : 0.022 0.036 - 0.039\nb : 1.50 -\n", "fping", 2);
+	log = log_as("a : 0.022 0.036 - 0.039\nb : 1.50 -\n", "fping", 2);
 	IS_I64(log->record[0].count, 4, "fping -C: four requests");
 	IS_I64(log->record[0].fates.count[TARE_LOST], 1, "one lost");
 	IS_I64(log->record[1].value_ns[TARE_SPAN_RTT][0], 1500000, "the other host");
 	free(log);
-	log = read_as("{\"resp\": {\"timestamp\": \"1\", \"host\": \"a\", \"seq\": 0, \"size\": 64, \"rtt\": 5.12}}\n"
+	log = log_as("{\"resp\": {\"timestamp\": \"1\", \"host\": \"a\", \"seq\": 0, \"size\": 64, \"rtt\": 5.12}}\n"
 		      "{\"timeout\": {\"host\": \"a\", \"seq\": 1}}\n"
 		      "{\"vSum\": {\"host\": \"b\", \"values\": [1.5, null]}}\n",
 		"fping-json", 2);
@@ -73,7 +62,7 @@ static void test_fping(void)
 	IS_I64(log->record[0].fate[1], TARE_LOST, "timeout");
 	IS_I64(log->record[1].fates.count[TARE_LOST], 1, "null is lost");
 	free(log);
-	log = read_as("{\"bytes\": 64, \"host\": \"h\", \"seq\": 1, \"ttl\": 64, \"time\": \"0.023\"}\n"
+	log = log_as("{\"bytes\": 64, \"host\": \"h\", \"seq\": 1, \"ttl\": 64, \"time\": \"0.023\"}\n"
 		      "{\"bytes\": 64, \"host\": \"h\", \"seq\": 3, \"ttl\": 64, \"time\": \"0.040\"}\n"
 		      "{\"host\": \"h\", \"transmitted\": 4, \"received\": 2, \"loss\": 50, \"time\": 3, \"rtt\": {\"min\": \"0.023\", "
 		      "\"avg\": \"0.031\", \"max\": \"0.040\", \"mdev\": \"0.008\"}}\n",
@@ -87,7 +76,7 @@ static void test_fping(void)
 
 static void test_solarflare(void)
 {
-	struct log_read *log = read_as("# cmdline: ./sfnt-pingpong --rtt udp h\n# percentile=99\n"
+	struct log_read *log = log_as("# cmdline: ./sfnt-pingpong --rtt udp h\n# percentile=99\n"
 				       "#\tsize\tmean\tmin\tmedian\tmax\t%ile\tstddev\titer\n\t1\t2480\t2410\t2471\t15212\t2560\t95\t303000\n",
 		"sfnt", 1);
 	IS_I64(log->record[0].origin.quantity, TARE_QUANTITY_RTT, "sfnt-pingpong --rtt: whole");
@@ -95,17 +84,17 @@ static void test_solarflare(void)
 	IS_I64(log->record[0].row.n, 0, "no value is made of it");
 	SAYS(log->notes, "p99 2560");
 	free(log);
-	log = read_as("# version: 1\n#send-target(ns)\tsend-actual(ns)\tlatency(ns)\n0.000000000\t0.000000150\t0.000004700\n"
+	log = log_as("# version: 1\n#send-target(ns)\tsend-actual(ns)\tlatency(ns)\n0.000000000\t0.000000150\t0.000004700\n"
 		      "0.000010000\t0.000010020\t0.000004800\n",
 		"sfnt-stream-raw", 1);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_LATE][0], 150, "sfnt-stream raw: lateness is measured");
 	IS_I64(log->record[0].value_ns[TARE_SPAN_ONE_WAY][1], 4800, "seconds, whatever the header says");
 	IS_I64(log->record[0].origin.lateness, TARE_LATENESS_MEASURED, "and so it is called");
 	free(log);
-	log = read_as("paylen\tmean\tmin\t50%\t95%\t99%\tmax\n0\t1.5\t1.4\t1.5\t1.6\t1.7\t9.9\n", "eflatency", 1);
+	log = log_as("paylen\tmean\tmin\t50%\t95%\t99%\tmax\n0\t1.5\t1.4\t1.5\t1.6\t1.7\t9.9\n", "eflatency", 1);
 	SAYS(log->notes, "summary only");
 	free(log);
-	log = read_as("results:\n  - { payload_len: 16, frame_len: 60, mean: 1, min: 1, median: 1, 95%: 1, 99%: 1, max: 2, "
+	log = log_as("results:\n  - { payload_len: 16, frame_len: 60, mean: 1, min: 1, median: 1, 95%: 1, 99%: 1, max: 2, "
 		      "runtime_mean: 1 }\n",
 		"eflatency-yaml", 1);
 	IS_STR(log->record[0].target, "eflatency:size=16", "eflatency YAML");
@@ -114,23 +103,23 @@ static void test_solarflare(void)
 
 static void test_tables(void)
 {
-	struct log_read *log = read_as("Sample, Latency, Sequence, CPU_DELAY_NS, TX_NIC_NS, RX_NIC_NS, TX_CPU_NS, RX_CPU_NS\n"
+	struct log_read *log = log_as("Sample, Latency, Sequence, CPU_DELAY_NS, TX_NIC_NS, RX_NIC_NS, TX_CPU_NS, RX_CPU_NS\n"
 				       "0, 512.25, 0, 10, 1000, 1600, 900, 1700\n",
 		"exanic-measure", 1);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_WIRE][0], 512, "exanic-measure: its latency, the offset taken off");
 	IS_I64(log->record[0].origin.clock, TARE_CLOCK_HARDWARE, "by the card's clock");
 	free(log);
-	log = read_as("lat_ns,matches,src\n345,1,a\n", "exact-pcap-match", 1);
+	log = log_as("lat_ns,matches,src\n345,1,a\n", "exact-pcap-match", 1);
 	IS_I64(log->record[0].row.span, TARE_SPAN_ONE_WAY, "exact-pcap-match: from tap to tap");
 	free(log);
-	log = read_as("seq,stat,t0,t1,t2,t3,t3-t0,t2-t1,sum,delta_t,num_txs\n"
+	log = log_as("seq,stat,t0,t1,t2,t3,t3-t0,t2-t1,sum,delta_t,num_txs\n"
 		      "1,ok,10.000000100,5.000000000,5.000000040,10.000000600,500,40,0,0,1\n2,rem_rxs_failed\n",
 		"nanoping", 1);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_WIRE][0], 500, "nanoping: wire");
 	IS_I64(log->record[0].value_ns[TARE_SPAN_HOST][0], 40, "host");
 	IS_I64(log->record[0].fate[1], TARE_LOST, "a short row is a failure");
 	free(log);
-	log = read_as("clt_src_ip,clt_src_port,seq_num,clt_app_tx_tsc_ts,clt_app_tx_ts,clt_hw_rx_ts,clt_ker_rx_ts,"
+	log = log_as("clt_src_ip,clt_src_port,seq_num,clt_app_tx_tsc_ts,clt_app_tx_ts,clt_hw_rx_ts,clt_ker_rx_ts,"
 		      "clt_app_rx_tsc_ts,clt_app_rx_ts\n10.0.0.1,7,1,9.0,1700000000.000000000,1700000000.000020000,"
 		      "1700000000.000025000,9.1,1700000000.000030000\n",
 		"aws", 1);
@@ -138,7 +127,7 @@ static void test_tables(void)
 	IS_I64(log->record[0].value_ns[TARE_SPAN_RX_NIC][0], 5000, "card to kernel");
 	IS_I64(log->record[0].value_ns[TARE_SPAN_WAKE][0], 5000, "kernel to process");
 	free(log);
-	log = read_as("packet_id,payload_len,client_send_epoch_nanoseconds,server_receive_epoch_nanoseconds,"
+	log = log_as("packet_id,payload_len,client_send_epoch_nanoseconds,server_receive_epoch_nanoseconds,"
 		      "server_send_epoch_nanoseconds,client_receive_epoch_nanoseconds\n"
 		      "0,64,1700000000000000000,1700000005000000000,1700000005000000900,1700000000000050000\n",
 		"twamp-light", 1);
@@ -146,10 +135,10 @@ static void test_tables(void)
 	IS_I64(log->record[0].value_ns[TARE_SPAN_SERVICE][0], 900, "service");
 	IS_I64(log->record[0].value_ns[TARE_SPAN_ONE_WAY][0], TARE_NO_TIME, "no one-way of two clocks");
 	free(log);
-	log = read_as("Index, Latency(us)\n0, 45\n1, 50\n", "lagscope", 1);
+	log = log_as("Index, Latency(us)\n0, 45\n1, 50\n", "lagscope", 1);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][1], 50000, "lagscope -R");
 	free(log);
-	log = read_as("{\"latencies\":[{\"latency\":45,\"frequency\":3},{\"latency\":46,\"frequency\":1}]}", "lagscope-json", 1);
+	log = log_as("{\"latencies\":[{\"latency\":45,\"frequency\":3},{\"latency\":46,\"frequency\":1}]}", "lagscope-json", 1);
 	IS_I64(log->record[0].row.ranked[P50].value_ns, 45999, "lagscope JSON: a range of 1 µs");
 	free(log);
 }
@@ -157,20 +146,20 @@ static void test_tables(void)
 static void test_owamp(void)
 {
 	/* 16 fields; 2024 in NTP seconds is 3913056000 + n */
-	struct log_read *log = read_as("0 16806447547645952000 1 0.001 16806447547646381497 1 0.002 255\n"
+	struct log_read *log = log_as("0 16806447547645952000 1 0.001 16806447547646381497 1 0.002 255\n"
 				       "1 16806447551940919296 1 0.001 0 0 0.000 255\n",
 		"owping", 1);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_ONE_WAY][0], 100000, "owping -R: 32.32 NTP to ns");
 	IS_I64(log->record[0].fate[1], TARE_LOST, "RTIME 0 is lost");
 	SAYS(log->notes, "off by up to 3 ms together");
 	free(log);
-	log = read_as("0 16806447547645952000 1 0.001 16806447547646381497 1 0.001 255 0 16806447547646424447 1 0.001 "
+	log = log_as("0 16806447547645952000 1 0.001 16806447547646381497 1 0.001 255 0 16806447547646424447 1 0.001 "
 		      "16806447547646853944 1 0.001 255\n",
 		"twping", 1);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][0], 210000, "twping -R: rtt");
 	IS_I64(log->record[0].value_ns[TARE_SPAN_SERVICE][0], 10000, "the reflector's part");
 	free(log);
-	log = read_as("SUMMARY\t4.00\nSENT\t10\nLOST\t1\nBUCKET_WIDTH\t0.0001\n<BUCKETS>\n5\t8\n9\t1\n</BUCKETS>\n",
+	log = log_as("SUMMARY\t4.00\nSENT\t10\nLOST\t1\nBUCKET_WIDTH\t0.0001\n<BUCKETS>\n5\t8\n9\t1\n</BUCKETS>\n",
 		"owamp-summary", 1);
 	IS_I64(log->record[0].row.n, 9, "owping -M: buckets");
 	IS_I64(log->record[0].row.lost, 1, "and what was lost");
@@ -179,50 +168,20 @@ static void test_owamp(void)
 	free(log);
 }
 
-static void test_scheduling(void)
-{
-	struct log_read *log = read_as("# Histogram\n000003 000000\t000001\n000004 000010\t000009\n# Total: 000000012 000000010\n"
-				       "# Max Latencies: 00031 00004\n# Histogram Overflows: 00002 00000\n",
-		"cyclictest", 2);
-	IS_I64(log->record[0].row.n, 12, "cyclictest: bins and overflows");
-	IS_I64(log->record[0].row.max_ns, 31999, "what overflowed is bounded by the maximum");
-	IS_I64(log->record[0].origin.quantity, TARE_QUANTITY_WAKEUP, "no network in it");
-	free(log);
-	log = read_as("       0:       0:       5\n       1:       0:       7\n       0:       1:       6\n",
-		"cyclictest-verbose", 2);
-	IS_I64(log->record[0].value_ns[TARE_SPAN_WAKEUP][1], 6000, "cyclictest -v");
-	free(log);
-	log = read_as("# RTLA timerlat histogram\nIndex   IRQ-000   Thr-000\n0             5         0\n3             1         6\n"
-		      "over:         0         1\ncount:        6         7\n",
-		"rtla", 2);
-	IS_I64(log->record[1].row.n, 7, "rtla: with what lies over");
-	IS_I64(log->record[1].row.max_ns, INT64_MAX, "which has no bound");
-	free(log);
-	log = read_as("{\"num_threads\":1,\"thread\":{\"0\":{\"cpu\":3,\"freq\":2000,\"min\":1,\"avg\":1.1,\"max\":2,"
-		      "\"duration\":1,\"histogram\":{\"1\":99,\"2\":1}}}}",
-		"oslat", 1);
-	IS_STR(log->record[0].target, "oslat:cpu-3", "oslat: a CPU");
-	IS_I64(log->record[0].row.n, 100, "its histogram");
-	free(log);
-	log = read_as("# ts(ns)\tdelta(us)\tcycles\tns\n1000\t0\t200\t95\n5000\t4\t300\t140\n", "sysjitter", 1);
-	IS_I64(log->record[0].value_ns[TARE_SPAN_WAKEUP][1], 140, "sysjitter --raw");
-	free(log);
-}
-
 static void test_others(void)
 {
-	struct log_read *log = read_as("x 0 33000\nh 0 10.0.0.1\np 0 412 33000\nx 0 33001\nx 1 33002\np 1 900 33002\n", "mtr-raw", 2);
+	struct log_read *log = log_as("x 0 33000\nh 0 10.0.0.1\np 0 412 33000\nx 0 33001\nx 1 33002\np 1 900 33002\n", "mtr-raw", 2);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][0], 412000, "mtr --raw: a reply finds its request");
 	IS_I64(log->record[0].fate[1], TARE_LOST, "one without is lost");
 	free(log);
-	log = read_as("{\"report\":{\"mtr\":{\"src\":\"a\",\"dst\":\"b\"},\"hubs\":[{\"count\":1,\"host\":\"h\",\"Avg\":1.5}]}}",
+	log = log_as("{\"report\":{\"mtr\":{\"src\":\"a\",\"dst\":\"b\"},\"hubs\":[{\"count\":1,\"host\":\"h\",\"Avg\":1.5}]}}",
 		"mtr-json", 1);
 	IS_I64(log->record[0].origin.shape, TARE_SHAPE_SUMMARY, "mtr's JSON is a summary");
 	free(log);
-	log = read_as("P50_LATENCY=442\nP99_LATENCY=589\n", "netperf-keyval", 1);
+	log = log_as("P50_LATENCY=442\nP99_LATENCY=589\n", "netperf-keyval", 1);
 	SAYS(log->notes, "P50_LATENCY=442, P99_LATENCY=589");
 	free(log);
-	log = read_as("# HELP smokeping_response_duration_seconds x\n# TYPE smokeping_response_duration_seconds histogram\n"
+	log = log_as("# HELP smokeping_response_duration_seconds x\n# TYPE smokeping_response_duration_seconds histogram\n"
 		      "smokeping_response_duration_seconds_bucket{host=\"h\",le=\"0.001\"} 5\n"
 		      "smokeping_response_duration_seconds_bucket{host=\"h\",le=\"0.01\"} 9\n"
 		      "smokeping_response_duration_seconds_bucket{host=\"h\",le=\"+Inf\"} 9\n"
@@ -242,7 +201,6 @@ int main(void)
 	test_solarflare();
 	test_tables();
 	test_owamp();
-	test_scheduling();
 	test_others();
 	return tap_done();
 }
