@@ -167,6 +167,38 @@ void mk_echo(struct mk_frame *frame, const struct mk_ends *ends, bool reply, uin
 	mk_put(frame, payload, sizeof(payload));
 }
 
+void mk_fragment_raw(
+	struct mk_frame *part, const struct mk_frame *whole, uint32_t id, size_t at, size_t count, bool more)
+{
+	bool six = whole->bytes[12] == 0x86;
+	size_t header = six ? ETHERNET + 40 + 8 : ETHERNET + IPV4;
+	uint16_t place = (uint16_t)(six ? at | more : at / 8 | (more ? 0x2000u : 0u));
+	part->count = 0;
+	mk_put(part, whole->bytes, header);
+	if (six) {
+		put_u8(part, whole->bytes[ETHERNET + 40]);
+		put_u8(part, 0);
+		mk_put_u16(part, place);
+		mk_put_u32(part, id);
+		part->bytes[ETHERNET + 40] = 44;
+		set_u16(part->bytes + ETHERNET + 4, (uint16_t)(8 + 8 + count));
+	} else {
+		set_u16(part->bytes + ETHERNET + 2, (uint16_t)(IPV4 + count));
+		set_u16(part->bytes + ETHERNET + 4, (uint16_t)id);
+		set_u16(part->bytes + ETHERNET + 6, place);
+	}
+	for (size_t i = at; i < at + count; i++)
+		put_u8(part, header + i < whole->count ? whole->bytes[header + i] : 0xee);
+}
+
+void mk_fragment(struct mk_frame *part, const struct mk_frame *whole, uint32_t id, size_t at, size_t count)
+{
+	size_t bytes = whole->count - (whole->bytes[12] == 0x86 ? ETHERNET + 40 + 8 : ETHERNET + IPV4);
+	if (at + count > bytes)
+		count = bytes - at;
+	mk_fragment_raw(part, whole, id, at, count, at + count < bytes);
+}
+
 void mk_wrap_ip(struct mk_frame *frame, uint8_t protocol)
 {
 	struct mk_frame outer;

@@ -40,6 +40,14 @@ void mk_tcp(struct mk_frame *frame, const struct mk_ends *ends, uint32_t sequenc
 void mk_echo(struct mk_frame *frame, const struct mk_ends *ends, bool reply, uint16_t id, uint16_t sequence);
 /* IPv6 fd00::SOURCE with one hop-by-hop header in front of UDP. */
 void mk_udp6(struct mk_frame *frame, const struct mk_ends *ends, const void *payload, size_t bytes);
+/*
+ * `count` bytes from `at` on of what is behind the IP header of `whole` (of mk_udp6: behind the hop-by-hop header) as
+ * one fragment of datagram `id`. It says that more follow unless it ends where the datagram does.
+ */
+void mk_fragment(struct mk_frame *part, const struct mk_frame *whole, uint32_t id, size_t at, size_t count);
+/* The same with the flag as given and bytes that may lie beyond the end, where they are 0xee. */
+void mk_fragment_raw(
+	struct mk_frame *part, const struct mk_frame *whole, uint32_t id, size_t at, size_t count, bool more);
 void mk_pad(struct mk_frame *frame, size_t bytes); /* zeros up to `bytes` */
 void mk_put(struct mk_frame *frame, const void *bytes, size_t count);
 void mk_put_u16(struct mk_frame *frame, uint16_t value);

@@ -144,9 +144,43 @@ static void test_taps_in_one(void)
 	mk_file_end(&file);
 }
 
+/* Between two places every fragment is a packet with a time of its own. */
+static void test_fragments(void)
+{
+	struct mk_file before = {0}, behind = {0};
+	struct read read;
+	static uint8_t payload[1400];
+	mk_pcap(&before, 0xa1b23c4d, false, LINK_ETHERNET);
+	mk_pcap(&behind, 0xa1b23c4d, false, LINK_ETHERNET);
+	for (unsigned i = 0; i < 4; i++) {
+		struct mk_frame whole, part;
+		if (i % 2)
+			mk_udp6(&whole, &to, payload, sizeof(payload));
+		else
+			mk_udp(&whole, &to, payload, sizeof(payload));
+		for (size_t at = 0; at < 1408; at += 400) {
+			mk_fragment(&part, &whole, i, at, 400);
+			put(&before, i * INT64_C(1000000) + (int64_t)at * 10, &part);
+			if (i != 3 || at != 800)
+				put(&behind, i * INT64_C(1000000) + (int64_t)at * 10 + 500 + i, &part);
+		}
+	}
+	const char *name = write_second(&behind);
+	const struct capture_rules rules = {.to = name, .clock = "same"};
+	read_file(&read, &before, &rules);
+	OK(count_of(&read) == 16 && fate_of(&read, TARE_ANSWERED) == 15 && value_of(&read, 9) == 502 &&
+			value_of(&read, 15) == 503 && value_of(&read, 14) == TARE_NO_TIME,
+		"fragments by themselves: %s", read.err.text);
+	read_end(&read);
+	unlink(name);
+	mk_file_end(&before);
+	mk_file_end(&behind);
+}
+
 int main(void)
 {
 	test_taps();
+	test_fragments();
 	test_bound();
 	test_taps_in_one();
 	return tap_done();

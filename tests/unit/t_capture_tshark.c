@@ -190,6 +190,51 @@ static void compare_stamps(const struct oracle *oracle)
 	mk_file_end(&file);
 }
 
+/* Datagrams in fragments, IPv4 and IPv6, out of order: the payloads that tshark puts together. */
+static void compare_fragments(void)
+{
+	enum { DATAGRAMS = 12, PAYLOAD = 300, PART = 104 };
+	static const struct mk_time start = {1700000000, 0};
+	static const struct mk_ends ends = {1, 2, 40000, 7000, 5};
+	struct mk_file file = {0};
+	struct opened opened;
+	struct feed_packet packet;
+	char path[200], line[4096], ours[4096];
+	mk_pcap(&file, 0xa1b23c4d, false, LINK_ETHERNET);
+	for (unsigned i = 0; i < DATAGRAMS; i++) {
+		struct mk_frame whole, part;
+		uint8_t payload[PAYLOAD];
+		for (unsigned k = 0; k < PAYLOAD; k++)
+			payload[k] = (uint8_t)(k * 7 + i);
+		if (i % 2)
+			mk_udp6(&whole, &ends, payload, sizeof(payload));
+		else
+			mk_udp(&whole, &ends, payload, sizeof(payload));
+		for (unsigned k = 0; k < 3; k++) {
+			mk_fragment(&part, &whole, 50 + i, (size_t)((k + i) % 3) * PART, PART);
+			mk_record(&file, mk_later(start, (i * 10 + k) * INT64_C(1000000)), &part, part.count, 0);
+		}
+	}
+	snprintf(path, sizeof(path), "%s/fragments.pcap", folder);
+	bool fine = write_file(path, &file) && open_feed(&opened, &file, STAMP_NONE);
+	FILE *theirs = tshark("-o ip.defragment:TRUE -o ipv6.defragment:TRUE -Y udp", path, "-e data.data");
+	unsigned same = 0;
+	while (fine && feed_next(opened.feed, &packet, &opened.err) == 1 && fgets(line, sizeof(line), theirs)) {
+		for (uint32_t k = 0; k < packet.layers.payload_captured; k++)
+			snprintf(ours + 2 * (size_t)k, 3, "%02x", packet.layers.payload[k]);
+		line[strcspn(line, "\n")] = '\0';
+		if (strcmp(ours, line) == 0)
+			same++;
+		else
+			printf("# %s\n# tshark %s\n", ours, line);
+	}
+	pclose(theirs);
+	IS_I64(same, DATAGRAMS, "datagrams put together as tshark does");
+	unlink(path);
+	opened_end(&opened);
+	mk_file_end(&file);
+}
+
 int main(void)
 {
 	if (system("tshark -v >/dev/null 2>&1") != 0) {
@@ -205,6 +250,7 @@ int main(void)
 	compare_folder("pcap-parser");
 	for (size_t i = 0; i < sizeof(oracles) / sizeof(*oracles); i++)
 		compare_stamps(&oracles[i]);
+	compare_fragments();
 	rmdir(folder);
 	return tap_done();
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 
+enum { FRAGMENT_DEPTH = 3 };                      /* fragments inside of fragments: tunnels */
 enum { TICK_STEP_PS = 2858, ENOUGH_FRAMES = 20 }; /* 20/7 ns; few frames have large divisors by chance */
 
 struct feed {
@@ -18,7 +19,44 @@ struct feed {
 	struct stamp_watch *watch;
 	struct stamp_verdict verdict;
 	struct feed_seen seen;
+	struct fragments *fragments;
+	bool first_ones_only; /* no other fragment is in the file */
 };
+
+/* 1: `layers` are now those of a datagram that its frame made whole. 0: not yet. */
+static int join(struct feed *feed, struct fragment *fragment, struct joined *ret_joined, struct tare_err *err)
+{
+	int found = 0;
+	for (int depth = 0; depth < FRAGMENT_DEPTH; depth++) {
+		found = fragments_add(feed->fragments, fragment, ret_joined, err);
+		if (found <= 0 || !(ret_joined->layers.has & LAYERS_ANY_FRAGMENT))
+			return found;
+		fragment->layers = &ret_joined->layers;
+		fragment->number = ret_joined->number;
+		fragment->first = ret_joined->first;
+		fragment->last = ret_joined->last;
+		fragment->timed = ret_joined->timed;
+	}
+	return 0;
+}
+
+static bool has_clock(const struct capture_frame *frame)
+{
+	return !(frame->flags & (CAPTURE_NO_TIME | CAPTURE_BAD_FRACTION));
+}
+
+/* In a first reading: who is in tunnels whose packets were cut into fragments. The others show in their first one. */
+static int count_joined(
+	struct feed *feed, const struct capture_frame *frame, const struct layers *layers, struct tare_err *err)
+{
+	struct joined joined;
+	struct fragment fragment = {
+		.layers = layers, .number = frame->number, .clock = frame->time, .has_clock = has_clock(frame)};
+	int found = join(feed, &fragment, &joined, err);
+	if (found > 0 && joined.layers.has & LAYERS_TUNNEL)
+		census_add(feed->census, &joined.layers);
+	return found < 0 ? -1 : 0;
+}
 
 static int first_reading(struct feed *feed, struct tare_err *err)
 {
@@ -32,6 +70,8 @@ static int first_reading(struct feed *feed, struct tare_err *err)
 		layers_of(&frame, &layers);
 		survey_add(&feed->survey, &frame);
 		census_add(feed->census, &layers);
+		if (layers.has & LAYERS_ANY_FRAGMENT && count_joined(feed, &frame, &layers, err))
+			return -1;
 		if (feed->rules.stamps != STAMP_NONE && stamp_watch_add(feed->watch, &frame, &layers, err))
 			return -1;
 	}
@@ -52,10 +92,15 @@ int feed_open(struct input *input, const char *name, const struct feed_rules *ru
 	feed->input = input;
 	feed->name = name;
 	feed->rules = *rules;
-	if (census_open(rules->seed, &feed->census, err) || stamp_watch_open(rules->stamps, &feed->watch, err) ||
-		first_reading(feed, err) || stamp_watch_verdict(feed->watch, name, &feed->verdict, err))
+	if (census_open(rules->seed, &feed->census, err) || fragments_open(rules->seed, &feed->fragments, err) ||
+		stamp_watch_open(rules->stamps, &feed->watch, err) || first_reading(feed, err) ||
+		stamp_watch_verdict(feed->watch, name, &feed->verdict, err))
 		return -1;
 	capture_file_free(take_ptr(feed->file));
+	feed->first_ones_only = fragments_counts(feed->fragments)->later == 0;
+	fragments_free(take_ptr(feed->fragments));
+	if (fragments_open(rules->seed, &feed->fragments, err))
+		return -1;
 	if (input_rewind(input, err) || capture_file_open(input, name, rules->lenient, &feed->file, err))
 		return -1;
 	*ret_feed = take_ptr(feed);
@@ -68,6 +113,7 @@ void feed_free(struct feed *feed)
 		return;
 	capture_file_free(feed->file);
 	census_free(feed->census);
+	fragments_free(feed->fragments);
 	stamp_watch_free(feed->watch);
 	free(feed);
 }
@@ -113,18 +159,55 @@ static bool take_stamp(struct feed *feed, struct feed_packet *packet)
 	return !(packet->stamp.flags & STAMP_DUPLICATE);
 }
 
+/* A fragment: 1 when the packet is now what a reader should see, 0 to go on. */
+static int put_together(struct feed *feed, struct feed_packet *packet, struct tare_err *err)
+{
+	struct joined joined;
+	struct fragment fragment = {.layers = &packet->layers,
+		.number = packet->frame.number,
+		.clock = packet->frame.time,
+		.first = packet->time,
+		.last = packet->time,
+		.has_clock = has_clock(&packet->frame),
+		.timed = packet->timed};
+	if (feed->rules.single_fragments)
+		return 1;
+	if (feed->first_ones_only) {
+		feed->seen.alone++;
+		return 1;
+	}
+	int found = join(feed, &fragment, &joined, err);
+	if (found <= 0)
+		return found;
+	packet->layers = joined.layers;
+	packet->frame.number = joined.number;
+	packet->time = joined.first;
+	packet->last = joined.last;
+	packet->timed = joined.timed;
+	return 1;
+}
+
 int feed_next(struct feed *feed, struct feed_packet *ret_packet, struct tare_err *err)
 {
 	int found;
 	while ((found = capture_file_next(feed->file, &ret_packet->frame, err)) > 0) {
 		layers_of(&ret_packet->frame, &ret_packet->layers);
 		ret_packet->has_stamp = false;
-		ret_packet->timed = !(ret_packet->frame.flags & (CAPTURE_NO_TIME | CAPTURE_BAD_FRACTION)) &&
-				    survey_trusts(&feed->survey, ret_packet->frame.time);
+		ret_packet->timed =
+			has_clock(&ret_packet->frame) && survey_trusts(&feed->survey, ret_packet->frame.time);
 		ret_packet->time = ret_packet->frame.time;
-		if (feed->verdict.format == STAMP_NONE || take_stamp(feed, ret_packet))
+		if (feed->verdict.format != STAMP_NONE && !take_stamp(feed, ret_packet))
+			continue;
+		if (!(ret_packet->layers.has & LAYERS_ANY_FRAGMENT))
+			break;
+		int whole = put_together(feed, ret_packet, err);
+		if (whole < 0)
+			return -1;
+		if (whole)
 			break;
 	}
+	if (found == 0)
+		fragments_finish(feed->fragments);
 	return found;
 }
 
@@ -146,6 +229,11 @@ const struct stamp_verdict *feed_verdict(const struct feed *feed)
 const struct feed_seen *feed_seen(const struct feed *feed)
 {
 	return &feed->seen;
+}
+
+const struct fragments_counts *feed_fragments(const struct feed *feed)
+{
+	return fragments_counts(feed->fragments);
 }
 
 const struct capture_about *feed_about(const struct feed *feed)

@@ -4,10 +4,15 @@
  * its services; then it gives packet after packet, decoded, with the time that
  * counts: the hardware stamp where the file has stamps, else the capture's own,
  * never one for some packets and the other for the rest.
+ *
+ * Fragments are put together, and the datagram comes with the fragment that makes it
+ * whole. Where the file has no fragment but first ones (a filter by port keeps only
+ * those) each of them stands for its datagram, since nothing better will come.
  */
 #pragma once
 #include "import/capture/census.h"
 #include "import/capture/file.h"
+#include "import/capture/fragments.h"
 #include "import/capture/stamp.h"
 #include "import/capture/survey.h"
 
@@ -16,13 +21,15 @@ struct feed_rules {
 	bool lenient;
 	int64_t now_seconds; /* 0: do not judge times in the future */
 	uint64_t seed;
+	bool single_fragments; /* each fragment is a packet of its own */
 };
 
 struct feed_packet {
 	struct capture_frame frame;
 	struct layers layers;
 	struct stamp stamp;       /* where has_stamp */
-	struct capture_time time; /* the one that counts, where timed */
+	struct capture_time time; /* the one that counts, where timed; of fragments the earliest */
+	struct capture_time last; /* where layers.has & LAYERS_JOINED: the latest fragment's */
 	bool has_stamp, timed;
 };
 
@@ -30,6 +37,7 @@ struct feed_packet {
 struct feed_seen {
 	uint64_t without_stamp, duplicates, degraded, bad_fcs, repaired, holdover, local, lost;
 	int64_t stamp_step_ps;
+	uint64_t alone; /* first fragments that stand for their datagrams */
 };
 
 struct feed;
@@ -44,6 +52,7 @@ const struct survey *feed_survey(const struct feed *feed);
 const struct census *feed_census(const struct feed *feed);
 const struct stamp_verdict *feed_verdict(const struct feed *feed);
 const struct feed_seen *feed_seen(const struct feed *feed);
+const struct fragments_counts *feed_fragments(const struct feed *feed);
 const struct capture_about *feed_about(const struct feed *feed);
 size_t feed_interfaces(const struct feed *feed, const struct capture_interface **ret_interfaces);
 /* Step of the times that count, observed; at least 1 ps. */

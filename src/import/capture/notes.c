@@ -6,10 +6,10 @@
 #include "import/capture/reader.h"
 
 /* "3 packets (5, 9, 12)", "20 packets (5, 9, …)" */
-static void add_numbers(struct text *text, uint64_t count, const uint64_t *first, size_t kept)
+static void add_numbers(struct text *text, uint64_t count, const uint64_t *first, size_t kept, const char *thing)
 {
 	size_t shown = count < kept ? (size_t)count : kept;
-	text_add(text, "%" PRIu64 " packet%s (", count, count == 1 ? "" : "s");
+	text_add(text, "%" PRIu64 " %s%s (", count, thing, count == 1 ? "" : "s");
 	for (size_t i = 0; i < shown; i++)
 		text_add(text, "%s%" PRIu64, i ? ", " : "", first[i]);
 	text_add(text, "%s)", count > shown ? ", …" : "");
@@ -21,7 +21,7 @@ static int say_list(struct import *import, const struct survey_list *list, const
 	struct text text = TEXT_IN(line);
 	if (!list->count)
 		return 0;
-	add_numbers(&text, list->count, list->first, SURVEY_NUMBERS);
+	add_numbers(&text, list->count, list->first, SURVEY_NUMBERS, "packet");
 	return import_note(import, IMPORT_LIMIT, err, "%s %s", line, words);
 }
 
@@ -39,7 +39,7 @@ static int say_times(struct import *import, const struct survey *survey, struct 
 	struct text text = TEXT_IN(line);
 	if (survey->backwards.count) {
 		format_duration(survey->backwards_most_ps / 1000, most, sizeof(most));
-		add_numbers(&text, survey->backwards.count, survey->backwards.first, SURVEY_NUMBERS);
+		add_numbers(&text, survey->backwards.count, survey->backwards.first, SURVEY_NUMBERS, "packet");
 		if (import_note(import, IMPORT_LIMIT, err,
 			    "times run backwards at %s, by %s at most; they are kept as they are", line, most))
 			return -1;
@@ -119,6 +119,45 @@ static int say_stamps(struct import *import, const struct feed *feed, struct tar
 	return text.used ? import_note(import, IMPORT_FATE, err, "%s", line) : 0;
 }
 
+/* How many datagrams came in fragments, whose time is theirs, and what of them is not here. */
+static int say_fragments(
+	struct import *import, const struct reader *reader, const struct feed *feed, struct tare_err *err)
+{
+	const struct fragments_counts *counts = feed_fragments(feed);
+	uint64_t alone = feed_seen(feed)->alone;
+	char line[300];
+	struct text text = TEXT_IN(line);
+	if (counts->datagrams &&
+		import_note(import, IMPORT_QUANTITY, err,
+			"%" PRIu64 " datagram%s came in fragments: time runs from the %s fragment of a request to the "
+			"%s of its reply",
+			counts->datagrams, counts->datagrams == 1 ? "" : "s",
+			reader_is_inside(reader) ? "last" : "first", reader_is_inside(reader) ? "first" : "last"))
+		return -1;
+	if (alone &&
+		import_note(import, IMPORT_LIMIT, err,
+			"of %" PRIu64
+			" datagrams in fragments only the first is in this capture, as a filter by port leaves it: "
+			"time is the first fragment's, and a reply was complete later",
+			alone))
+		return -1;
+	if (counts->incomplete) {
+		add_numbers(&text, counts->incomplete, counts->incomplete_first, FRAGMENTS_NUMBERS, "datagram");
+		if (import_note(import, IMPORT_LIMIT, err,
+			    "%s without all fragments in this capture: left out, neither answered nor lost", line))
+			return -1;
+		text.used = 0;
+	}
+	static const char *const words[] = {"that overlap others (the first to come counts)", "that cannot be",
+		"for which there was no room", "that were captured twice"};
+	const uint64_t numbers[] = {counts->overlapping, counts->impossible, counts->no_room, counts->copies};
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		if (numbers[i])
+			text_add(&text, "%s%" PRIu64 " %s", text.used ? ", " : "", numbers[i], words[i]);
+	}
+	return text.used ? import_note(import, IMPORT_FATE, err, "fragments left out: %s", line) : 0;
+}
+
 static int say_feed(struct import *import, const struct feed *feed, struct tare_err *err)
 {
 	const struct capture_about *about = feed_about(feed);
@@ -141,7 +180,8 @@ static int say_feed(struct import *import, const struct feed *feed, struct tare_
 
 int notes_of_file(struct import *import, struct reader *reader, struct tare_err *err)
 {
-	if (say_feed(import, reader->feed, err) || (reader->to_feed && say_feed(import, reader->to_feed, err)))
+	if (say_feed(import, reader->feed, err) || say_fragments(import, reader, reader->feed, err) ||
+		(reader->to_feed && say_feed(import, reader->to_feed, err)))
 		return -1;
 	if (census_beyond(feed_census(reader->feed)) &&
 		import_note(import, IMPORT_LIMIT, err,
@@ -181,12 +221,12 @@ static int notes_of_taps(struct import *import, struct reader *reader, struct re
 			    : ""))
 		return -1;
 	if (part->series.lost) {
-		add_numbers(&lost, part->series.lost, part->series.lost_first, 8);
+		add_numbers(&lost, part->series.lost, part->series.lost_first, 8, "packet");
 		if (import_note(import, IMPORT_FATE, err, "only at the first place: %s", missing))
 			return -1;
 	}
 	if (counts->foreign) {
-		add_numbers(&foreign, counts->foreign, counts->foreign_first, 8);
+		add_numbers(&foreign, counts->foreign, counts->foreign_first, 8, "packet");
 		if (import_note(import, IMPORT_FATE, err, "only at the second place: %s", extra))
 			return -1;
 	}
@@ -232,7 +272,7 @@ int notes_of_part(struct import *import, struct reader *reader, struct reader_pa
 		return -1;
 	if (kind == KEY_TCP && import_note(import, IMPORT_LIMIT, err,
 				       "%" PRIu64 " acknowledgements of data, either direction, are the kernels' and "
-						  "no replies: --key tcp-ack times them",
+				       "no replies: --key tcp-ack times them",
 				       pairing_counts(part->pairing)->acknowledged_data))
 		return -1;
 	return say_counts(import, part, err);

@@ -116,6 +116,9 @@ bool packet_identity(const struct layers *layers, uint32_t payload_most, uint64_
 	hash_word(&hash, (uint64_t)layers->tcp_sequence << 32 | layers->tcp_acknowledged);
 	hash_word(
 		&hash, (uint64_t)layers->payload_bytes << 32 | (uint64_t)layers->echo_id << 16 | layers->echo_sequence);
+	if (layers->has & LAYERS_ANY_FRAGMENT)
+		hash_word(
+			&hash, (uint64_t)layers->fragment.id << 32 | layers->fragment.at << 1 | layers->fragment.last);
 	if (payload)
 		hash_bytes(&hash, layers->payload, payload);
 	*ret_hash = hash;
@@ -252,8 +255,9 @@ int pairing_add(struct pairing *pairing, const struct feed_packet *from, struct 
 	}
 	if (request && !pairing->counts.payload_bytes)
 		pairing->counts.payload_bytes = layers->payload_bytes;
+	bool late = layers->has & LAYERS_JOINED && request == pairing->rules.inside;
 	struct match_packet packet = {
-		.time = from->time, .number = from->frame.number, .identity = copy_identity(from)};
+		.time = late ? from->last : from->time, .number = from->frame.number, .identity = copy_identity(from)};
 	packet.key = flow_of(pairing, layers, request);
 	enum key_result result = key_add(&pairing->rules.key, layers, request, &packet.key);
 	pairing->counts.not_captured += result == KEY_NOT_CAPTURED;

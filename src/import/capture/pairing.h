@@ -13,6 +13,7 @@ struct pairing_rules {
 	struct match_rules match;
 	uint64_t seed;
 	uint32_t connections; /* of TCP remembered at a time; 0: 32768 */
+	bool inside;          /* seen at the service's host: see below */
 };
 
 struct pairing_counts {
@@ -25,6 +26,12 @@ struct pairing_counts {
 	uint32_t payload_bytes;     /* of the first request with a payload */
 };
 
+/*
+ * When a datagram in fragments left or came. Outside (a client, or the network in front of the service) time runs from
+ * a request's first fragment, when it leaves, to a reply's last, before which nobody can have it. At the service's own
+ * host it runs from the request's last fragment, before which there is nothing to answer, to the reply's first: the
+ * transmission of fragments is the network's share, as RFC 1242 has it for devices that store and forward.
+ */
 struct pairing;
 int pairing_open(const struct pairing_rules *rules, struct pairing **ret_pairing, struct tare_err *err) TARE_MUST_USE;
 void pairing_free(struct pairing *pairing); /* NULL is fine */

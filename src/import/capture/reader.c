@@ -47,6 +47,11 @@ enum tare_stage reader_stage(const struct reader *reader, bool begin)
 	}
 }
 
+bool reader_is_inside(const struct reader *reader)
+{
+	return reader->plan.place == PLACE_SERVER || reader->plan.place == PLACE_SERVER_NIC;
+}
+
 static void reader_free(void *opaque)
 {
 	struct reader *reader = opaque;
@@ -115,6 +120,7 @@ static int add_part(struct import *import, struct reader *reader, const struct s
 			.copy_ns = COPY_NS,
 			.last_copy = reader->plan.last_copy},
 		.seed = reader->seed,
+		.inside = reader_is_inside(reader),
 	};
 	if (pairing_open(&rules, &part->pairing, err))
 		return -1;
@@ -197,7 +203,8 @@ static int capture_open(struct import *import, void **ret_reader, struct tare_er
 	const struct feed_rules rules = {.stamps = reader->plan.stamps,
 		.lenient = import->rules.lenient,
 		.now_seconds = time(NULL),
-		.seed = reader->seed};
+		.seed = reader->seed,
+		.single_fragments = reader->plan.taps};
 	if (feed_open(import->input, import->name, &rules, &reader->feed, err) ||
 		check_clock(import, reader->feed, err) ||
 		(reader->plan.taps ? taps_open(import, reader, err) : choose_services(import, reader, err)))

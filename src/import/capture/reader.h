@@ -48,6 +48,8 @@ int taps_open(struct import *import, struct reader *reader, struct tare_err *err
 int taps_read(struct import *import, struct reader *reader, struct tare_err *err) TARE_MUST_USE;
 
 enum tare_stage reader_stage(const struct reader *reader, bool begin);
+/* Seen at the answering host. */
+bool reader_is_inside(const struct reader *reader);
 /* Frame's place on the wire in bytes: packet, padding, check sequence; no trailer. */
 uint32_t reader_wire_bytes(const struct feed_packet *packet);
 

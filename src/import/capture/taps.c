@@ -97,7 +97,8 @@ static int open_second(const struct import *import, struct reader *reader, struc
 	const struct feed_rules rules = {.stamps = reader->plan.stamps,
 		.lenient = import->rules.lenient,
 		.now_seconds = feed_survey(reader->feed)->now_seconds,
-		.seed = reader->seed};
+		.seed = reader->seed,
+		.single_fragments = true};
 	if (input_open(reader->to_stream, path, &reader->to_input, err))
 		return -1;
 	return feed_open(reader->to_input, path, &rules, &reader->to_feed, err);
@@ -156,8 +157,7 @@ static int pass(
 {
 	struct match_packet found = {.time = packet->time, .number = packet->frame.number};
 	const struct service *service = &reader->plan.service;
-	if (!packet->timed || packet->layers.has & LAYERS_FRAGMENT ||
-		!packet_identity(&packet->layers, payload_most, reader->seed, &found.key))
+	if (!packet->timed || !packet_identity(&packet->layers, payload_most, reader->seed, &found.key))
 		return 0;
 	if (reader->plan.has_service && service_direction(service, &packet->layers) == SERVICE_NEITHER)
 		return 0;
