@@ -101,6 +101,7 @@ static const struct probe_kind probe_udp_group = {
 	.most_bytes = 65507,
 	.takes_path = true,
 	.has_path = true,
+	.many_answer = true,
 	.open = NULL, /* a target becomes it while it opens */
 	.send = datagram_send,
 	.send_at = datagram_send_at,

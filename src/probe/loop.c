@@ -19,6 +19,7 @@ struct loop {
 	const struct clock_source *clock;
 	clock_mono last_reading, last_card;
 	clock_mono last_look;  /* 0: the loop slept or was held up since */
+	clock_mono all_in;     /* when everything was sent and answered; 0: not yet */
 	int64_t guard_ns;      /* spinning: a failing receive call costs this much, so none is begun this close to due */
 	struct pollfd fds[LOOP_TARGETS_MAX];
 };
@@ -264,10 +265,13 @@ static clock_mono end_of(const struct loop *loop, clock_mono now)
 	return last.ns ? clock_after(last, loop->round->timeout_ns) : now;
 }
 
+/* With every answer in only duplicates can still come; those of a network come with or soon after the first. */
+#define STRAGGLERS_NS ((int64_t)100000000)
+
 static bool nothing_open(const struct loop *loop)
 {
 	for (size_t i = 0; i < loop->round->target_count; i++)
-		if (loop->round->targets[i]->open)
+		if (loop->round->targets[i]->open || loop->round->targets[i]->kind->many_answer)
 			return false;
 	return true;
 }
@@ -276,6 +280,10 @@ static bool nothing_open(const struct loop *loop)
 static bool linger(struct loop *loop, clock_mono now)
 {
 	clock_mono end = end_of(loop, now);
+	if (!loop->all_in.ns && nothing_open(loop))
+		loop->all_in = now;
+	if (loop->all_in.ns && clock_between(loop->all_in, end) > STRAGGLERS_NS)
+		end = clock_after(loop->all_in, STRAGGLERS_NS);
 	if (now.ns >= end.ns)
 		return true;
 	if (drain_all(loop) || use_slack(loop, now, end))

@@ -49,6 +49,7 @@ struct probe_kind {
 	size_t key_bytes;      /* that a key adds to the least and the usual; 0: the kind knows no keys */
 	bool takes_path;       /* sends as struct net_path asks */
 	bool has_path;         /* takes what stands behind host and port in its URL */
+	bool many_answer;      /* several answer a request, one does not know how many */
 	enum probe_exchanges exchanges;
 	bool alone;            /* what it works with may block or allocate: a thread of its own, and its own loop */
 	/* May make the target another kind of the same scheme: udp for a group is one. */

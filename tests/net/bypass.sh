@@ -36,11 +36,7 @@ count() { sed -n "s/.*\"$1\":\\([0-9]*\\).*/\\1/p" echo.out; }
 listen() {
 	rm -f echo.out
 	background echo in_b "$TARE" echo --json "$@"
-	tries=0
-	until grep -q "^listening" echo.out 2>/dev/null || [ "$tries" -ge 100 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
+	wait_said echo '^listening'
 }
 
 # attached SPACE-FUNCTION DEVICE: a program of XDP stands before it.

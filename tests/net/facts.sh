@@ -35,7 +35,8 @@ echo 'another key, this one of plain octets' >other
 # 1. Every fact at the start, and what moved around each round.
 background echo in_b "$TARE" echo "stamp://$B4:8620" --key-file key --facts --json
 wait_udp in_b 8620
-ok "$(grep -q "authenticated, serving facts" echo.out; echo $?)" "the responder says that it serves them" "$(cat echo.out)"
+wait_said echo 'authenticated, serving facts'
+ok $? "the responder says that it serves them" "$(cat echo.out)"
 measure right "stamp://$B4:8620" --key-file key --rounds 2
 is "$?" 0 "a run ends well"
 ok "$([ "$(facts right "$B4" "round IS NULL AND moment = 'start'")" -gt 200 ]; echo $?)" "all of the peer's facts are kept" "$(noted right)"

@@ -191,6 +191,16 @@ stop() {
 	net_jobs=$(printf '%s' "$net_jobs" | sed "s/ $stop_pid\\>//")
 }
 
+# wait_said NAME PATTERN: until the background program has printed it (10 s at most).
+wait_said() {
+	tries=0
+	until grep -q -e "$2" "$net_scratch/$1.out" 2>/dev/null; do
+		if [ "$tries" -ge 100 ]; then return 1; fi
+		sleep 0.1
+		tries=$((tries + 1))
+	done
+}
+
 # wait_udp SPACE-FUNCTION PORT: until someone is bound there (5 s at most).
 wait_udp() {
 	hex=$(printf ':%04X' "$2")

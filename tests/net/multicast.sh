@@ -46,12 +46,8 @@ firsts() {
 member() {
 	rm -f "$1.out"
 	background "$1" "$2" "$TARE" echo "$3"
-	tries=0
-	until grep -q "^listening" "$1.out" 2>/dev/null || [ "$tries" -ge 100 ]; do
-		sleep 0.1
-		tries=$((tries + 1))
-	done
-	ok "$(grep -q '^listening' "$1.out"; echo $?)" "$1 listens on $3" "$(cat "$1.out")"
+	wait_said "$1" '^listening'
+	ok $? "$1 listens on $3" "$(cat "$1.out")"
 }
 
 refused() {

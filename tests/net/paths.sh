@@ -9,7 +9,6 @@ set -u
 . "$(dirname "$0")/lib.sh"
 
 in_r() { nsenter --net="/proc/$net_r/ns/net" "$@"; }
-in_c() { nsenter --net="/proc/$net_c/ns/net" "$@"; }
 
 # joint SPACE-A DEVICE-A SPACE-B DEVICE-B PID-B: a veth pair, up.
 joint() {
@@ -123,9 +122,8 @@ asks from "udp://$B4:7001" --source 10.77.0.77 --source-port 4567 --interface a0
 answers from "an address, a port and an interface of one's own"
 said from "they are said" 'from 10.77.0.77 port 4567; by interface a0;'
 if command -v tcpdump >/dev/null 2>&1; then
-	tries=0
-	while ! grep -q '10.77.0.77.4567 > ' seen.out && [ "$tries" -lt 30 ]; do sleep 0.1; tries=$((tries + 1)); done
-	ok "$(grep -q '10.77.0.77.4567 > ' seen.out; echo $?)" "from: and are on the wire" "$(head -3 seen.out)"
+	wait_said seen '10.77.0.77.4567 > '
+	ok $? "from: and are on the wire" "$(head -3 seen.out)"
 else
 	skip "from: and are on the wire" "no tcpdump"
 fi
@@ -150,7 +148,7 @@ if in_a ip route add 10.79.9.9 nexthop via "$B4" dev a0 nexthop via 10.79.1.2 de
 	background slow in_c "$TARE" echo stamp://10.79.9.9:8620 --inject 'delay 20ms every 1'
 	wait_udp in_b 8620
 	wait_udp in_c 8620
-	in_a "$TARE" run stamp://10.79.9.9:8620 --source 10.79.8.8 --source-ports 12 --rounds 3 --count 10 --every 25ms --timeout 200ms \
+	in_a "$TARE" run stamp://10.79.9.9:8620 --source 10.79.8.8 --source-ports 12 --rounds 3 --count 5 --every 22ms --timeout 200ms \
 		-o ports.tare >ports.txt 2>&1
 	"$TARE" stat --csv ports.tare 2>/dev/null | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }

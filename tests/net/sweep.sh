@@ -64,8 +64,7 @@ ok "$(grep -q 'different loads do not compare' compare.txt; echo $?)" "rounds of
 
 # Killed in the second step, whose payload is that of the second target of the recording.
 background cut in_a "$TARE" run "udp://$B4:7000" --sizes 64,512 --count 400 --every 5ms --timeout 100ms -o cut.tare
-tries=0
-while ! grep -q 'round 1 of 2' cut.out && [ "$tries" -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+wait_said cut 'round 1 of 2'
 sleep 1
 stop cut KILL
 is "$(cells cut.tare label payload_bytes)" "size=64 64

@@ -192,9 +192,47 @@ static void readings_often_enough(void)
 	}
 	OK(longest_ns <= PROBE_READING_EVERY_NS, "clock readings at least every 100 ms, also between rare requests");
 	OK(sim->readings[0].mono_before_ns <= sim->target.pacer.first.ns, "one before the first request");
-	OK(sim->readings[sim->reading_count - 1].mono_after_ns >= sim->target.last_sent.ns + sim->round.timeout_ns,
-		"one after the last timeout");
+	OK(sim->readings[sim->reading_count - 1].mono_after_ns >= sim->target.last_sent.ns + 100000000,
+		"one after the last duplicate could come");
 	sim_free(sim);
+}
+
+static int last_one_twice(struct sim *sim, uint64_t number, int64_t sent_ns)
+{
+	sim_arrive(sim, number, sent_ns + 1000);
+	if (number == 9)
+		sim_arrive(sim, number, sent_ns + 90000000);
+	return 0;
+}
+
+static int first_one_lost(struct sim *sim, uint64_t number, int64_t sent_ns)
+{
+	if (number)
+		sim_arrive(sim, number, sent_ns + 1000);
+	return 0;
+}
+
+/* How long the round went on after its last request. */
+static int64_t waited_ns(sim_script *script, int64_t timeout_ns, struct tare_record *ret_record)
+{
+	struct sim *sim = sim_new(10, 1000000, script);
+	sim->round.timeout_ns = timeout_ns;
+	sim_run(sim, ret_record);
+	int64_t ns = clock_between(sim->target.last_sent, sim->round.ended);
+	sim_free(sim);
+	return ns;
+}
+
+static void ends_when_nothing_is_missing(void)
+{
+	struct tare_record record;
+	int64_t ns = waited_ns(last_one_twice, 20000000000, &record);
+	OK(ns >= 100000000 && ns < 101000000, "all answered: no twenty seconds more, but 100 ms (%lld ns)", (long long)ns);
+	IS_I64(record.beside.duplicate, 1, "in which a duplicate is still heard");
+	ns = waited_ns(first_one_lost, 20000000000, &record);
+	OK(ns >= 20000000000, "one is missing: the whole timeout");
+	ns = waited_ns(last_one_twice, 5000000, &record);
+	OK(ns >= 5000000 && ns < 6000000, "a shorter timeout is the limit (%lld ns)", (long long)ns);
 }
 
 int main(void)
@@ -206,5 +244,6 @@ int main(void)
 	late_policies();
 	wall_clock_step();
 	readings_often_enough();
+	ends_when_nothing_is_missing();
 	return tap_done();
 }
