@@ -89,6 +89,7 @@ static void take_header(struct ping_section *section, const struct ping_line *li
 	section->has_header = true;
 	section->dialect = line->dialect;
 	section->payload_bytes = line->payload_bytes;
+	section->no_times = line->stamps;
 	copy_name(line->who, section->host, sizeof(section->host));
 	copy_name(line->address, section->address, sizeof(section->address));
 }
@@ -241,6 +242,8 @@ static void take_summary(struct ping_section *section, const struct ping_line *r
 	} else if (read->kind == PING_TIMES && !section->has_times) {
 		section->has_times = true;
 		section->times = quote(read->what.at, read->what.bytes);
+		memcpy(section->times_ns, read->times_ns, sizeof(section->times_ns));
+		section->times_step_ns = read->times_step_ns;
 	}
 }
 
@@ -250,7 +253,7 @@ static bool may_end_the_file(const struct ping_line *read)
 		return read->complete;
 	return read->kind == PING_BLANK || read->kind == PING_HEADER || read->kind == PING_KNOWN ||
 	       read->kind == PING_STATISTICS || read->kind == PING_TOTALS || read->kind == PING_TIMES ||
-	       read->kind == PING_NOISE;
+	       read->kind == PING_REMARK || read->kind == PING_NOISE;
 }
 
 static enum step take_line(struct import *import, struct ping *ping, const struct line *line, struct tare_err *err)
@@ -258,7 +261,10 @@ static enum step take_line(struct import *import, struct ping *ping, const struc
 	struct ping_section *section = &ping->section;
 	struct ping_line read;
 	struct ping_context context = {
-		.windows = section->dialect == PING_WINDOWS, .statistics = section->statistics, .dump = section->dump};
+		.windows = section->dialect == PING_WINDOWS,
+		.statistics = section->statistics,
+		.dump = section->dump,
+		.stamps = section->no_times};
 	section->last_line = line->number;
 	if (line->overlong) {
 		take_noise(section, line);
@@ -294,6 +300,12 @@ static enum step take_line(struct import *import, struct ping *ping, const struc
 		return take_request(import, section, line, &read, err);
 	case PING_LOCAL_ERROR:
 		return take_local_error(import, section, line, &read, err);
+	case PING_REMARK:
+		if (!section->remarks++) {
+			section->remark_line = line->number;
+			section->first_remark = quote(read.what.at, read.what.bytes);
+		}
+		return STEP_ON;
 	case PING_CLOCK:
 	case PING_REDIRECT:
 		return take_event(import, section, line, &read, err);

@@ -30,8 +30,10 @@ static const char *lone_number(const char *at, const char *end, struct slice *re
 			stop++;
 		bool before = start == at || *(start - 1) == ' ' || *(start - 1) == '(' || *(start - 1) == '+' ||
 			      (unsigned char)*(start - 1) >= 0x80;
-		bool after =
-			stop == end || !strchr(".:%/", *stop) || (stop + 1 < end && *stop == '.' && !is_digit(stop[1]));
+		/* "2a00:1450::2" holds digits and no number */
+		bool word = stop < end && ((*stop >= 'a' && *stop <= 'z') || (*stop >= 'A' && *stop <= 'Z'));
+		bool after = stop == end || (!word && !strchr(".:%/", *stop)) ||
+			     (stop + 1 < end && *stop == '.' && !is_digit(stop[1]));
 		if (before && after) {
 			*ret_number = (struct slice){start, (size_t)(stop - start)};
 			return stop;
@@ -62,6 +64,7 @@ static bool read_ping_header(const char *text, size_t bytes, struct ping_line *l
 	if (!host || !close)
 		return false;
 	line->kind = PING_HEADER;
+	line->stamps = ping_says(close, "sending timestamp requests");
 	line->who = (struct slice){at, host};
 	if (!ping_address(open + 1, (size_t)(close - open - 1), &line->address))
 		line->address = (struct slice){open + 1, (size_t)(close - open - 1)};
@@ -179,6 +182,7 @@ static bool read_windows_totals(const char *text, size_t bytes, struct ping_line
 	if (count == 3 && timed == 3) {
 		line->kind = PING_TIMES;
 		line->what = (struct slice){text, bytes};
+		ping_times_read(items, count, text + bytes, line);
 		return true;
 	}
 	if (count != 3 || plain != 3)
@@ -191,6 +195,16 @@ static bool read_windows_totals(const char *text, size_t bytes, struct ping_line
 	return true;
 }
 
+/*
+ * What SIGQUIT and SIGINFO bring: "13/14 packets, 7% loss, min/avg/ewma/max = …", "13/14 packets received (92.9%) …".
+ * No totals: the section goes on.
+ */
+static bool is_interim(const char *text, size_t bytes)
+{
+	size_t first = strspn(text, "0123456789"), second = text[first] == '/' ? strspn(text + first + 1, "0123456789") : 0;
+	return first && second && text[first + 1 + second] == ' ' && memchr(text, '%', bytes);
+}
+
 bool ping_read_summary(const char *text, size_t bytes, struct ping_context context, struct ping_line *line)
 {
 	struct ping_item items[PING_ITEMS_MAX];
@@ -199,10 +213,15 @@ bool ping_read_summary(const char *text, size_t bytes, struct ping_context conte
 		line->who = (struct slice){text + 4, strcspn(text + 4, " ")};
 		return true;
 	}
+	if (is_interim(text, bytes)) {
+		line->kind = PING_KNOWN;
+		return true;
+	}
 	size_t count = ping_items(text, bytes, items);
 	if (count && items[0].slashed) {
 		line->kind = PING_TIMES;
 		line->what = (struct slice){text, bytes};
+		ping_times_read(items, count, text + bytes, line);
 		return true;
 	}
 	if (read_totals(text, bytes, context.statistics, line))
@@ -229,10 +248,35 @@ static bool is_clock_warning(const char *text)
 	return at > text && at[-1] == '(';
 }
 
+/* Lists of a flood: a dot for each request, taken back by its answer; C a bad checksum, E a refused send. */
+static bool is_flood(const char *text, size_t bytes)
+{
+	return strspn(text, ".\b CE") == bytes && strpbrk(text, ".\b");
+}
+
 static bool is_known_line(const char *text, size_t bytes, struct ping_context context)
 {
-	return context.dump || starts(text, "vr hl tos") || starts(text, "warning:") || starts(text, "pipe ") ||
-	       starts(text, "ping: warning") || (bytes > 2 && ping_says(text, "% loss") && memchr(text, '/', bytes));
+	static const char *const beginnings[] = {"vr hl tos", "warning:", "pipe ", "ping: warning", "RR: ", "TS: ",
+		"Unrecorded hops:", "NOP", "PATTERN: 0x", "ping: sock4.fd", "ai->ai_family", "icmp_otime =", "icmp_rtime =",
+		"icmp_ttime =", "ping: getnameinfo"};
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++) {
+		if (starts(text, beginnings[i]))
+			return true;
+	}
+	/* a route's further hops, "\t10.77.0.2\t0", and the bytes of a changed answer, "#16\t10 11 12" */
+	bool dump = text[0] == '#' && is_digit(text[1]) && memchr(text, '\t', bytes);
+	return context.dump || context.indented || dump || is_flood(text, bytes);
+}
+
+/* Words on an answer that has its own line besides. */
+static bool read_remark(const char *text, size_t bytes, struct ping_line *line)
+{
+	if (!starts(text, "wrong data byte #") && !starts(text, "checksum mismatch from ") &&
+		!starts(text, "packet too short ("))
+		return false;
+	line->kind = PING_REMARK;
+	line->what = (struct slice){text, bytes};
+	return true;
 }
 
 static bool read_local_error(const char *text, size_t bytes, struct ping_line *line)
@@ -240,8 +284,12 @@ static bool read_local_error(const char *text, size_t bytes, struct ping_line *l
 	const char *what = strstr(text, "sendmsg: ");
 	what = what ? what : strstr(text, "sendto: ");
 	what = what ? strchr(what, ' ') + 1 : strstr(text, "local error: ");
-	if (!what && bytes > 6 && starts(text, "ping") && (text[4] == ':' || text[5] == ':') && ping_reason(text))
-		what = strchr(text, ':') + 1;
+	/* "ping: …", "ping6: …", "/usr/bin/ping: …": the program's name as it was called */
+	size_t name = strcspn(text, ": \t");
+	bool ours = text[name] == ':' && (slice_ends((struct slice){text, name}, "ping") ||
+						 slice_ends((struct slice){text, name}, "ping6"));
+	if (!what && ours && ping_reason(text))
+		what = text + name + 1;
 	if (!what && (ping_says(text, "transmit failed") || starts(text, "general failure")))
 		what = text;
 	if (!what)
@@ -285,7 +333,7 @@ bool ping_read_trouble(const char *text, size_t bytes, struct ping_context conte
 		line->kind = PING_KNOWN;
 		return true;
 	}
-	if (read_local_error(text, bytes, line))
+	if (read_remark(text, bytes, line) || read_local_error(text, bytes, line))
 		return true;
 	if (context.windows && context.statistics && bytes < 160) {
 		line->kind = PING_KNOWN;

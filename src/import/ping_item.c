@@ -51,13 +51,23 @@ static const char *skip_spaces(const char *at, const char *end)
 	return at;
 }
 
+/* The punctuation of East Asia, "、" "。" and "，": no part of a word. Its bytes, or 0. */
+static size_t wide_stop(const char *at, const char *end)
+{
+	const unsigned char *c = (const unsigned char *)at;
+	bool ideographic = end - at >= 3 && c[0] == 0xE3 && c[1] == 0x80 && c[2] >= 0x80 && c[2] <= 0x82;
+	bool fullwidth = end - at >= 3 && c[0] == 0xEF && c[1] == 0xBC && (c[2] == 0x8C || c[2] == 0x8E);
+	return ideographic || fullwidth ? 3 : 0;
+}
+
 static struct slice key_before(const char *text, const char *sign)
 {
 	const char *end = sign;
 	while (end > text && end[-1] == ' ')
 		end--;
 	const char *at = end;
-	while (at > text && (unsigned char)at[-1] > ' ' && !strchr(":,;()[]=<", at[-1]))
+	while (at > text && (unsigned char)at[-1] > ' ' && !strchr(":,;()[]=<", at[-1]) &&
+		!(at - text >= 3 && wide_stop(at - 3, at)))
 		at--;
 	return (struct slice){at, (size_t)(end - at)};
 }
@@ -67,8 +77,10 @@ static struct slice unit_behind(const char *at, const char *end)
 {
 	const char *word = skip_spaces(at, end);
 	const char *stop = word;
-	while (stop < end && (is_letter(*stop) || (stop > word && is_digit(*stop))))
+	while (stop < end && !wide_stop(stop, end) && (is_letter(*stop) || (stop > word && is_digit(*stop))))
 		stop++;
+	if (wide_stop(stop, end))
+		return (struct slice){word, (size_t)(stop - word)};
 	const char *sign = skip_spaces(stop, end);
 	if (sign < end && (*sign == '=' || *sign == '<'))
 		return (struct slice){at, 0};
@@ -211,4 +223,28 @@ int ping_stamp(const char *text, size_t bytes, int64_t *ret_ns)
 		fraction *= 10;
 	*ret_ns = (int64_t)(seconds * 1000000000u + fraction);
 	return (int)(close + 1 - text);
+}
+
+void ping_times_read(const struct ping_item *items, size_t count, const char *end, struct ping_line *line)
+{
+	static const size_t windows_order[3] = {0, 2, 1};
+	int64_t step_ns;
+	for (size_t i = 0; i < 3; i++)
+		line->times_ns[i] = TARE_NO_TIME;
+	if (count == 3 && !items[0].slashed) {
+		for (size_t i = 0; i < 3; i++)
+			(void)ping_item_time(&items[windows_order[i]], &line->times_ns[i], &line->times_step_ns);
+		return;
+	}
+	struct ping_item item = {.unit = {"ms", 2}};
+	const char *at = items[0].number.at;
+	for (size_t i = 0; i < 3 && at < end; i++) {
+		size_t bytes = 0;
+		while (at + bytes < end && (is_digit(at[bytes]) || at[bytes] == '.' || at[bytes] == ','))
+			bytes++;
+		item.number = (struct slice){at, bytes};
+		bool read = bytes && !ping_item_time(&item, &line->times_ns[i], &step_ns);
+		line->times_step_ns = read ? step_ns : line->times_step_ns;
+		at += bytes + 1;
+	}
 }

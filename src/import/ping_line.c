@@ -33,11 +33,11 @@ static void damaged(struct ping_line *line, const char *why)
 	line->damage = why;
 }
 
-/* "(DUP!)", "(BAD CHECKSUM!)" … behind a reply. False: something else stands there. */
+/* "(DUP!)", "(BAD CHECKSUM!)", "(same route)" … behind a reply, or the bell of -a. False: something else stands there. */
 static bool read_marks(const char *at, const char *end, struct ping_line *line)
 {
 	for (; at < end; at++) {
-		if (*at == ' ' || *at == '.' || *at == ',')
+		if (*at == ' ' || *at == '.' || *at == ',' || *at == '\t' || *at == '\a')
 			continue;
 		const char *close = *at == '(' ? memchr(at, ')', (size_t)(end - at)) : NULL;
 		if (!close)
@@ -54,7 +54,7 @@ static bool read_marks(const char *at, const char *end, struct ping_line *line)
 			line->other_address = true;
 		else if (ping_says(mark, "trunc"))
 			line->truncated = true;
-		else
+		else if (!ping_says(mark, "same route"))
 			line->marked = true;
 		at = close;
 	}
@@ -90,14 +90,16 @@ static void take_time(const struct ping_item *item, struct ping_line *line)
 }
 
 /* Seq and a sentence, or seq alone. */
-static void read_error(const char *text, const char *rest, const char *end, struct ping_line *line)
+static void read_error(const char *text, const char *rest, const char *end, bool stamps, struct ping_line *line)
 {
 	while (rest < end && (*rest == ' ' || *rest == '.' || *rest == ':'))
 		rest++;
 	line->what = (struct slice){rest, (size_t)(end - rest)};
 	if (rest == end) {
 		/* "64 bytes from …: icmp_seq=7" is the start of a reply, not a message about a missing one */
-		if (is_digit(*text))
+		if (is_digit(*text) && stamps)
+			line->kind = PING_REPLY;
+		else if (is_digit(*text))
 			damaged(line, "a reply that stops behind its number");
 		else
 			line->kind = PING_NO_ANSWER;
@@ -119,7 +121,7 @@ static const struct ping_item *time_item(const struct ping_item *items, size_t c
 }
 
 static void read_numbered(const char *text, size_t bytes, const struct ping_item *items, size_t count, size_t seq_at,
-	struct ping_line *line)
+	bool stamps, struct ping_line *line)
 {
 	const char *end = text + bytes;
 	const struct ping_item *time = time_item(items, count), *last = &items[seq_at];
@@ -139,7 +141,7 @@ static void read_numbered(const char *text, size_t bytes, const struct ping_item
 		return;
 	}
 	if (!ttl) {
-		read_error(text, items[seq_at].number.at + items[seq_at].number.bytes, end, line);
+		read_error(text, items[seq_at].number.at + items[seq_at].number.bytes, end, stamps, line);
 		return;
 	}
 	/* replies too short for a time of their own have none: "icmp_seq=1 ttl=64 (truncated)" */
@@ -192,10 +194,14 @@ static bool read_unnumbered(
 static size_t skip_prefix(const char *text, size_t bytes, struct ping_line *line)
 {
 	size_t at = 0;
+	/* inetutils' flood has no line's end in front of its statistics */
+	size_t flood = strspn(text, ".\b");
+	if (flood < bytes && memchr(text, '\b', flood) && text[flood] == '-')
+		at = flood;
 	/* a terminal's echo of Ctrl-C and Ctrl-\ */
 	while (at + 1 < bytes && text[at] == '^' && (text[at + 1] == 'C' || text[at + 1] == '\\'))
 		at += 2;
-	while (at < bytes && (text[at] == ' ' || text[at] == '\t'))
+	while (at < bytes && strchr(" \t\r", text[at]))
 		at++;
 	int stamp = ping_stamp(text + at, bytes - at, &line->stamp_ns);
 	if (stamp < 0)
@@ -211,6 +217,7 @@ void ping_line_read(const char *text, size_t bytes, struct ping_context context,
 {
 	struct ping_item items[PING_ITEMS_MAX];
 	*line = (struct ping_line){.kind = PING_NOISE, .rtt_ns = TARE_NO_TIME, .stamp_ns = TARE_NO_TIME};
+	context.indented = bytes && text[0] == '\t';
 	size_t skipped = skip_prefix(text, bytes, line);
 	if (line->kind == PING_DAMAGED)
 		return;
@@ -228,7 +235,7 @@ void ping_line_read(const char *text, size_t bytes, struct ping_context context,
 			continue;
 		if (ping_address(text, (size_t)(items[i].key.at - text), &line->address))
 			line->who = line->address;
-		read_numbered(text, bytes, items, count, i, line);
+		read_numbered(text, bytes, items, count, i, context.stamps, line);
 		return;
 	}
 	if (read_timeout(text, bytes, line) || ping_read_summary(text, bytes, context, line) ||

@@ -24,6 +24,7 @@ enum ping_kind {
 	PING_STATISTICS,  /* "--- host ping statistics ---" */
 	PING_TOTALS,      /* transmitted and received */
 	PING_TIMES,       /* min/avg/max: `what` */
+	PING_REMARK, /* on the answer before or behind it: `what` */
 	PING_NOISE,
 	PING_DAMAGED, /* `damage` says why */
 };
@@ -52,11 +53,16 @@ struct ping_line {
 	bool has_transmitted, has_received;
 	struct slice who, address, what;
 	const char *damage;
+	bool stamps;          /* of a header: "sending timestamp requests" */
+	int64_t times_ns[3];  /* of PING_TIMES: min, avg, max; TARE_NO_TIME where they cannot be read */
+	int64_t times_step_ns; /* of their digits */
 };
 
 /* What the lines before decide: a Windows log has no numbers, so any sentence in it is a request without answer. */
 struct ping_context {
 	bool windows, statistics, dump;
+	bool stamps;   /* ICMP timestamps were asked for: answers have no time */
+	bool indented; /* by a tab: no line of ping's own but parts of one; set by ping_line_read */
 };
 
 /* `text` is terminated at `bytes`, holds no NUL before and no blank at its end: what lines_next() gives. */
@@ -77,6 +83,8 @@ bool slice_ends(struct slice slice, const char *word);
 
 /* The time of an item in ns and the step of its digits; NULL, or what is wrong with it. */
 const char *ping_item_time(const struct ping_item *item, int64_t *ret_ns, int64_t *ret_resolution_ns);
+/* Min, avg and max of "… = a/b/c[/d] ms", or of Windows' three items in the order min, max, avg. */
+void ping_times_read(const struct ping_item *items, size_t count, const char *end, struct ping_line *line);
 /* A run of digits; false when it exceeds `most`. */
 bool ping_number(const char *at, size_t bytes, uint64_t most, uint64_t *ret_number);
 /* The bracket "[seconds.microseconds]" at text: its length, 0 when there is none, -1 when it is impossible. */

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/text.h"
 #include "import/ping_section.h"
+#include "import/printed.h"
 #include "tare/sample.h"
 
 const char *ping_tool(enum ping_dialect dialect)
@@ -133,6 +135,14 @@ static int note_local_errors(const struct ping_section *section, struct import *
 		(count)unplaced);
 }
 
+static int note_remarks(const struct ping_section *section, struct import *import, struct tare_err *err)
+{
+	if (!section->remarks)
+		return 0;
+	return import_note(import, IMPORT_FATE, err, "%llu remark%s of ping, the first on line %llu: %s",
+		(count)section->remarks, plural(section->remarks), (count)section->remark_line, section->first_remark.text);
+}
+
 static int note_fates(const struct ping_section *section, struct import *import, struct tare_err *err)
 {
 	if (section->errors && import_note(import, IMPORT_FATE, err, "%llu request%s refused, the first by %s: %s",
@@ -144,7 +154,7 @@ static int note_fates(const struct ping_section *section, struct import *import,
 			(count)section->unmatched_errors, plural(section->unmatched_errors),
 			section->first_reporter.text, section->first_error.text))
 		return -1;
-	if (note_local_errors(section, import, err))
+	if (note_local_errors(section, import, err) || note_remarks(section, import, err))
 		return -1;
 	if (section->bad_checksum &&
 		import_note(import, IMPORT_FATE, err, "%llu answer%s with a bad checksum not counted as such",
@@ -163,11 +173,52 @@ static int note_fates(const struct ping_section *section, struct import *import,
 	return 0;
 }
 
+/* Why ping's average is not that of its lines. */
+static void add_reason(const struct ping_section *section, struct text *text)
+{
+	bool cuts = section->dialect != PING_BSD;
+	if (section->duplicates)
+		text_add(text, "it counts the %llu duplicate%s, too", (count)section->duplicates, plural(section->duplicates));
+	if (cuts)
+		text_add(text, "%sit cuts its average to whole %s", text->used ? ", and " : "",
+			section->dialect == PING_WINDOWS ? "ms" : "µs");
+	if (section->coarsest_ns > section->times_step_ns)
+		text_add(text, "%sits figures are of times before they were rounded for its lines", text->used ? ", and " : "");
+	if (!text->used)
+		text_add(text, "by whatever rule, over the same %llu answers", (count)section->answered);
+}
+
+/*
+ * Nothing where the log's summary says what its lines say. A summary of more answers than there are lines, or of some
+ * below the display's step, is of other values and stands as it is.
+ */
+static int note_figures(const struct ping_section *section, struct import *import, struct tare_err *err)
+{
+	const struct ping_samples *samples = &section->samples;
+	char reason[200];
+	struct text text = TEXT_IN(reason);
+	if (!section->has_times)
+		return 0;
+	AUTO_CLEANUP(ranked_end) struct ranked ranked = {0};
+	if (ranked_open(samples->rtt_ns, samples->count, &ranked, err))
+		return -1;
+	uint64_t received = section->answered + (section->dialect == PING_WINDOWS ? section->errors : 0);
+	bool whole = section->has_totals && section->received == received && ranked.count == section->answered;
+	if (!whole || !ranked.count)
+		return import_note(import, IMPORT_PRINTED, err, "the log's own figures, not used: %s", section->times.text);
+	/* "0.352" of 0.35287 is cut, of 0.3524 rounded alike: only what no rounding explains is told */
+	int64_t step = section->times_step_ns, half = step / 2 - (section->dialect != PING_BSD), coarse = section->coarsest_ns > step ? section->coarsest_ns : step;
+	struct printed list[] = {{"min", section->times_ns[0], ranked_at(&ranked, 1), coarse},
+		{"avg", section->times_ns[1], ranked_mean(&ranked), half},
+		{"max", section->times_ns[2], ranked_at(&ranked, ranked.count), coarse}};
+	add_reason(section, &text);
+	return printed_note(import, "ping", "prints", UNIT_MS, list, sizeof(list) / sizeof(*list), reason, err);
+}
+
 static int note_totals(const struct ping_section *section, struct import *import, struct tare_err *err)
 {
 	size_t seen = (size_t)(section->highest + 1);
-	if (section->has_times &&
-		import_note(import, IMPORT_PRINTED, err, "the log's own figures, not used: %s", section->times.text))
+	if (note_figures(section, import, err))
 		return -1;
 	if (!section->has_totals) {
 		return section->samples.count

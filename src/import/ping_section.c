@@ -224,6 +224,7 @@ void ping_section_answer(struct ping_section *section, int64_t index, const stru
 	}
 	if (line->duplicate || samples->fate[index] == TARE_ANSWERED) {
 		section->duplicates++;
+		section->duplicates_ns += line->rtt_ns != TARE_NO_TIME ? line->rtt_ns : 0;
 		samples->flags[index] |= TARE_FLAG_DUPLICATED;
 		/* the first answer's line is missing: answered, but its time is not this one */
 		section->answered += samples->fate[index] != TARE_ANSWERED;
@@ -312,6 +313,19 @@ static int apply_totals(struct ping_section *section, struct tare_err *err)
 	return 0;
 }
 
+/* What our host refused behind the last line of a request: no totals count it, but it was to be sent. */
+static int add_refused(struct ping_section *section, struct tare_err *err)
+{
+	size_t first = section->samples.count;
+	uint64_t count = section->refused.count;
+	if (section->dialect == PING_WINDOWS || !count || first + count > ping_section_limit(section))
+		return 0;
+	if (ping_section_extend(section, first + (size_t)count, err))
+		return -1;
+	settle_refused(section, (int64_t)first, (int64_t)(first + count));
+	return 0;
+}
+
 /* A millisecond back is more than the order of printing explains: the wall clock was set. */
 static int fill_gaps(struct ping_section *section, struct import *import, struct tare_err *err)
 {
@@ -339,6 +353,8 @@ int ping_section_close(struct ping_section *section, struct import *import, stru
 	struct ping_samples *samples = &section->samples;
 	int64_t epoch = import->run.epoch_real_ns;
 	if (section->has_totals && apply_totals(section, err))
+		return -1;
+	if (!section->has_totals && add_refused(section, err))
 		return -1;
 	for (size_t i = 0; i < samples->count; i++) {
 		if (samples->rx_ns[i] != TARE_NO_TIME)

@@ -25,7 +25,7 @@ struct ping_section {
 	struct ping_samples samples;
 	enum ping_dialect dialect;
 	bool has_header, unsure; /* unsure: a header by shape alone, not by word */
-	bool numbered, has_stamps, clock_warned, statistics, dump;
+	bool numbered, has_stamps, clock_warned, statistics, dump, no_times;
 	int64_t base;             /* unwrapped number of index 0 */
 	int64_t highest;          /* highest index seen, -1: none */
 	int64_t highest_answered; /* for reordering */
@@ -45,9 +45,14 @@ struct ping_section {
 	uint64_t steps[12]; /* answers by the step of their digits, 10^i ns */
 	int64_t last_stamp_ns;
 
+	uint64_t remarks, remark_line;
+	struct quoted first_remark;
+	int64_t duplicates_ns; /* their times together, which ping's own average holds */
+
 	bool has_totals, has_times;
 	uint64_t transmitted, received;
 	struct quoted times;
+	int64_t times_ns[3], times_step_ns; /* as in struct ping_line */
 };
 
 enum ping_place {

@@ -103,7 +103,7 @@ static const struct {
 	{"ping: sendmsg: Operation not permitted", PING_LOCAL_ERROR, EPERM, false, false},
 	{"Warning: time of day goes back (-1500us), taking countermeasures.", PING_CLOCK, 0, false, false},
 	{"WARNING: pinging broadcast address", PING_KNOWN, 0, false, false},
-	{"3/3 packets, 0% loss, min/avg/ewma/max = 0.041/0.048/0.044/0.081 ms", PING_TIMES, 0, false, false},
+	{"3/3 packets, 0% loss, min/avg/ewma/max = 0.041/0.048/0.044/0.081 ms", PING_KNOWN, 0, false, false},
 	{"--- google.com Ping-Statistik ---", PING_STATISTICS, 0, false, false},
 	{"pipe 3", PING_KNOWN, 0, false, false},
 	{"Request timed out.", PING_TIMEOUT, 0, true, false},
