@@ -233,3 +233,15 @@ const char *nearest_word(const char *word, const char *const *words)
 	}
 	return nearest;
 }
+
+char *text_next_line(char **at)
+{
+	char *line = *at;
+	if (!line || !*line)
+		return NULL;
+	char *end = strchr(line, '\n');
+	if (end)
+		*end = '\0';
+	*at = end ? end + 1 : NULL;
+	return line;
+}

@@ -52,6 +52,9 @@ int parse_number(const char *text, double *ret_number, struct tare_err *err) TAR
  */
 int parse_cpu_list(const char *text, int *ret_cpus, size_t room, size_t *ret_count, struct tare_err *err) TARE_MUST_USE;
 
+/* Cuts the next line off a text, which is changed; NULL at the end, or when *at is NULL. */
+char *text_next_line(char **at);
+
 /*
  * A duration in a unit chosen by its size, at most 4 significant digits and no
  * needless zeros: "454 µs", "1.549 ms", "10 s", "-3 ns"; minutes from 10 min on, hours from 10 h on.

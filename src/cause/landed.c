@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 /* /proc/interrupts of a host with 512 CPUs and 2000 lines has 12 MB; what lies beyond is not counted. */
 enum { TEXT_BYTES = 4 << 20, COLUMNS_MAX = 4096 };
@@ -33,18 +34,6 @@ struct landed {
 };
 
 /* ---- parsing ---- */
-
-static char *next_line(char **at)
-{
-	char *line = *at;
-	if (!line || !*line)
-		return NULL;
-	char *end = strchr(line, '\n');
-	if (end)
-		*end = '\0';
-	*at = end ? end + 1 : NULL;
-	return line;
-}
 
 /* Which place in `cpus` each column has; -1: not asked for. */
 static size_t read_head(char *line, const int *cpus, size_t cpu_count, int16_t place[COLUMNS_MAX])
@@ -76,9 +65,9 @@ void landed_parse(enum tare_share_kind kind, char *text, const int *cpus, size_t
 	size_t *count)
 {
 	int16_t place[COLUMNS_MAX];
-	char *at = text, *line = next_line(&at);
+	char *at = text, *line = text_next_line(&at);
 	size_t columns = line ? read_head(line, cpus, cpu_count, place) : 0;
-	while (*count < LANDED_ROWS_MAX && (line = next_line(&at)) != NULL) {
+	while (*count < LANDED_ROWS_MAX && (line = text_next_line(&at)) != NULL) {
 		struct landed_row row = {.kind = (uint8_t)kind};
 		char *colon = strchr(line, ':');
 		line += strspn(line, " ");
@@ -102,7 +91,7 @@ void landed_parse(enum tare_share_kind kind, char *text, const int *cpus, size_t
 void landed_parse_steal(char *text, const int *cpus, size_t cpu_count, uint64_t *ret_ticks)
 {
 	memset(ret_ticks, 0, cpu_count * sizeof *ret_ticks);
-	for (char *at = text, *line; (line = next_line(&at)) != NULL;) {
+	for (char *at = text, *line; (line = text_next_line(&at)) != NULL;) {
 		unsigned cpu;
 		unsigned long long steal;
 		/* the first line, of all CPUs, has a blank there, which %u would pass over */

@@ -184,7 +184,7 @@ static int print_shares(struct cli *cli, const struct echo *echo, struct tare_er
 		if (!rows)
 			return tare_fail_errno(err, ENOMEM, "cannot print who ran on the CPUs");
 		for (size_t i = 0; i < shares.count; i++)
-			rows[i] = (struct share_at){NULL, &run, &watched, &shares.row[i]};
+			rows[i] = (struct share_at){.place = {.run = &run, .round = &watched}, .share = &shares.row[i]};
 		if (shares.count && report_table(&report, &format_text, NULL, "cpu,whose,what,name,percent,ns,times",
 					    rows, shares.count, sizeof *rows, err) < 0)
 			return -1;

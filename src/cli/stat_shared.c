@@ -49,7 +49,7 @@ static int gather(struct rows *rows, const char *path, struct source *source, st
 		if (tare_recording_shares(recording, record->round->id, &shares, &count, err))
 			return -1;
 		for (size_t i = 0; i < count; i++)
-			if (add_row(rows, &(struct share_at){path, record->run, record->round, &shares[i]}, err))
+			if (add_row(rows, &(struct share_at){.place = {path, record->run, record->target, record->round}, .share = &shares[i]}, err))
 				return -1;
 	}
 	return found;

@@ -149,13 +149,13 @@ static void read_interrupts(struct reading *reading)
 	if (!pci || !reading_counts_open(reading, &counts))
 		return;
 	size_t pci_count = find_pci(reading, pci);
-	char *at = reading_text(reading, "/proc/interrupts", &status, &failure), *line = reading_next_line(&at);
+	char *at = reading_text(reading, "/proc/interrupts", &status, &failure), *line = text_next_line(&at);
 	if (!line || !read_columns(reading, line, &columns)) {
 		reading_fail(reading, reading_row("interrupts[]"), "all", NULL, HOST_VIA_FILE, "/proc/interrupts",
 			line ? HOST_MALFORMED : status, failure);
 		return;
 	}
-	while ((line = reading_next_line(&at)) != NULL) {
+	while ((line = text_next_line(&at)) != NULL) {
 		char *colon = strchr(line, ':');
 		if (!colon)
 			continue;
@@ -181,10 +181,10 @@ static void read_softirqs(struct reading *reading)
 	int failure;
 	struct columns columns;
 	struct reading_counts counts;
-	char *at = reading_text(reading, "/proc/softirqs", &status, &failure), *line = reading_next_line(&at);
+	char *at = reading_text(reading, "/proc/softirqs", &status, &failure), *line = text_next_line(&at);
 	if (!line || !read_columns(reading, line, &columns) || !reading_counts_open(reading, &counts))
 		return;
-	while ((line = reading_next_line(&at)) != NULL) {
+	while ((line = text_next_line(&at)) != NULL) {
 		char *colon = strchr(line, ':');
 		if (!colon)
 			continue;

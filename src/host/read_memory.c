@@ -18,7 +18,7 @@ static void read_vmstat(struct reading *reading)
 	enum host_status status;
 	int failure;
 	char *at = reading_text(reading, "/proc/vmstat", &status, &failure);
-	for (char *line; (line = reading_next_line(&at)) != NULL;) {
+	for (char *line; (line = text_next_line(&at)) != NULL;) {
 		char *blank = strchr(line, ' ');
 		if (!blank)
 			continue;
@@ -41,7 +41,7 @@ static void read_stat(struct reading *reading)
 		reading_fail(reading, reading_row("cpu.steal"), NULL, NULL, HOST_VIA_FILE, NULL, status, failure);
 		return;
 	}
-	for (char *line; (line = reading_next_line(&at)) != NULL;) {
+	for (char *line; (line = text_next_line(&at)) != NULL;) {
 		char *end;
 		uint64_t field[8] = {0};
 		if (strncmp(line, "cpu", 3) != 0 || line[3] < '0' || line[3] > '9')
@@ -91,8 +91,8 @@ static void read_swaps(struct reading *reading)
 		reading_fail(reading, row, NULL, NULL, HOST_VIA_FILE, NULL, status, failure);
 		return;
 	}
-	reading_next_line(&at);
-	for (char *device; (device = reading_next_line(&at)) != NULL;)
+	text_next_line(&at);
+	for (char *device; (device = text_next_line(&at)) != NULL;)
 		text_add(&text, "%s%.*s", text.used ? " " : "", (int)strcspn(device, " \t"), device);
 	reading_add(reading, row, NULL, NULL, HOST_VIA_FILE, NULL, text.used ? line : "none");
 }

@@ -21,7 +21,7 @@ static void read_aer(struct reading *reading, const char *folder, const char *id
 		snprintf(path, sizeof path, "%.400s/aer_dev_%s", folder, severities[i]);
 		if (tree_read(&reading->tree, path, text, sizeof text, &bytes, &failure) != HOST_OK)
 			continue;
-		for (char *at = text, *line; (line = reading_next_line(&at)) != NULL;) {
+		for (char *at = text, *line; (line = text_next_line(&at)) != NULL;) {
 			char *count = strrchr(line, ' ');
 			if (!count || strncmp(line, "TOTAL", 5) == 0)
 				continue;

@@ -58,7 +58,7 @@ static bool status_line(
 	size_t length = strlen(name);
 	snprintf(path, sizeof path, "%s/%s", folder, file);
 	char *at = reading_text(reading, path, &status, &failure);
-	for (char *line; (line = reading_next_line(&at)) != NULL;) {
+	for (char *line; (line = text_next_line(&at)) != NULL;) {
 		if (strncmp(line, name, length) != 0)
 			continue;
 		char *colon = strchr(line, ':');
@@ -157,7 +157,7 @@ static void find_group(struct reading *reading, const char *folder, struct group
 	int failure;
 	snprintf(file, sizeof file, "%s/cgroup", folder);
 	char *at = reading_text(reading, file, &status, &failure);
-	for (char *line; (line = reading_next_line(&at)) != NULL;) {
+	for (char *line; (line = text_next_line(&at)) != NULL;) {
 		char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
 		if (!path)
 			continue;
@@ -375,7 +375,7 @@ static void read_memory_places(struct reading *reading, const char *folder)
 		reading_fail(reading, row, reading->process, NULL, HOST_VIA_FILE, path, status, failure);
 		return;
 	}
-	for (char *mapping; (mapping = reading_next_line(&at)) != NULL;) {
+	for (char *mapping; (mapping = text_next_line(&at)) != NULL;) {
 		uint64_t pages[NODES_MAX] = {0}, page_kb = 4, number;
 		unsigned node;
 		for (char *word = mapping; (word = strchr(word, ' ')) != NULL;) {

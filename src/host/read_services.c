@@ -62,7 +62,7 @@ static bool setting_of(struct reading *reading, const char *path, const char *na
 	char *at = reading_text(reading, path, ret_status, ret_errno);
 	size_t length = strlen(name);
 	bool found = false;
-	for (char *line; (line = reading_next_line(&at)) != NULL;) {
+	for (char *line; (line = text_next_line(&at)) != NULL;) {
 		line += strspn(line, " \t");
 		if (strncmp(line, name, length) != 0)
 			continue;

@@ -45,7 +45,7 @@ static void read_softnet(struct reading *reading)
 	for (size_t i = 0; i < WANTED; i++)
 		if (!reading_counts_open(reading, &counts[i]))
 			return;
-	for (char *line; (line = reading_next_line(&at)) != NULL;) {
+	for (char *line; (line = text_next_line(&at)) != NULL;) {
 		uint64_t field[SOFTNET_COLUMNS] = {0};
 		size_t count = take_hex(line, field, SOFTNET_COLUMNS);
 		if (count == 0)
@@ -112,8 +112,8 @@ static void read_pairs(struct reading *reading, const char *path)
 			status, failure);
 		return;
 	}
-	while ((names = reading_next_line(&at)) != NULL) {
-		char *values = reading_next_line(&at);
+	while ((names = text_next_line(&at)) != NULL) {
+		char *values = text_next_line(&at);
 		char *colon = strchr(names, ':');
 		if (!values || !colon || strncmp(names, values, (size_t)(colon - names) + 1) != 0)
 			return;
@@ -147,7 +147,7 @@ static void read_conntrack(struct reading *reading)
 		struct reading_counts counts;
 		int failure, cpu = -1;
 		char *at = reading_text(reading, "/proc/net/stat/nf_conntrack", &status, &failure),
-		     *line = reading_next_line(&at);
+		     *line = text_next_line(&at);
 		size_t column = 0, found = SIZE_MAX;
 		if (!line || !reading_counts_open(reading, &counts))
 			return;
@@ -158,7 +158,7 @@ static void read_conntrack(struct reading *reading)
 				found = column;
 			name += bytes;
 		}
-		while (found < 32 && (line = reading_next_line(&at)) != NULL) {
+		while (found < 32 && (line = text_next_line(&at)) != NULL) {
 			uint64_t field[32] = {0};
 			cpu = host_cpus_next(&reading->online, cpu);
 			if (take_hex(line, field, 32) > found && cpu >= 0 && (size_t)cpu < counts.room)
@@ -179,7 +179,7 @@ static void read_sniffers(struct reading *reading)
 		reading_fail(reading, reading_row("net.sniffers"), NULL, NULL, HOST_VIA_FILE, NULL, status, failure);
 		return;
 	}
-	for (char *line; (line = reading_next_line(&at)) != NULL;)
+	for (char *line; (line = text_next_line(&at)) != NULL;)
 		count += strncmp(line, "ALL", 3) == 0;
 	reading_add_number(reading, "net.sniffers", NULL, HOST_VIA_FILE, count);
 }

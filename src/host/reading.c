@@ -115,18 +115,6 @@ char *reading_text(struct reading *reading, const char *path, enum host_status *
 	return *ret_status == HOST_OK ? reading->text : NULL;
 }
 
-char *reading_next_line(char **at)
-{
-	char *line = *at;
-	if (!line || !*line)
-		return NULL;
-	char *end = strchr(line, '\n');
-	if (end)
-		*end = '\0';
-	*at = end ? end + 1 : NULL;
-	return line;
-}
-
 bool reading_line(struct reading *reading, const char *path, char *buffer, size_t room)
 {
 	size_t bytes;

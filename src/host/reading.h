@@ -56,8 +56,6 @@ void reading_file(struct reading *reading, const struct host_key *row, const cha
 void reading_scope(struct reading *reading, enum host_scope scope, const char *folder, const char *instance);
 /* The text of a file in reading->text; NULL when it cannot be read (*ret_status, *ret_errno say why). */
 char *reading_text(struct reading *reading, const char *path, enum host_status *ret_status, int *ret_errno);
-/* Cuts the next line off a text, which is changed; NULL at the end, or when *at is NULL. */
-char *reading_next_line(char **at);
 /* One line of a file, trimmed; false when it cannot be read. */
 bool reading_line(struct reading *reading, const char *path, char *buffer, size_t room);
 

@@ -22,25 +22,6 @@ static uint64_t observed(const struct budget_at *at, size_t part)
 	return at->row ? at->row->observed[part] : at->slow->observed >> part & 1;
 }
 
-static struct cell get_file(const void *record, const struct column *column)
-{
-	(void)column;
-	return AT(record)->file ? cell_text(AT(record)->file) : cell_absent(CELL_NOT_APPLICABLE);
-}
-
-static struct cell get_run(const void *record, const struct column *column)
-{
-	(void)column;
-	const struct tare_run *run = AT(record)->run;
-	return run && run->id ? cell_integer(run->id) : cell_absent(CELL_NOT_APPLICABLE);
-}
-
-static struct cell get_target(const void *record, const struct column *column)
-{
-	(void)column;
-	return cell_text(AT(record)->target->url);
-}
-
 static struct cell get_whole_name(const void *record, const struct column *column)
 {
 	(void)column;
@@ -133,9 +114,9 @@ static struct cell get_sentence(const void *record, const struct column *column)
 	}
 
 const struct column budget_columns[] = {
-	{"file", "file", "file the rounds come from", .get = get_file, .is_text = true},
-	{"run", "run", "run within the file", .get = get_run},
-	{"target", "target", "what was asked, as a URL", .get = get_target, .is_text = true},
+	PLACE_FILE,
+	PLACE_RUN,
+	PLACE_TARGET,
 	{"whole", "whole", "the span that is taken apart", .get = get_whole_name, .is_text = true},
 	{"what", "what", "a percentile of the whole, or the place among the slowest", .get = get_what, .is_text = true},
 	{"rounds", "rounds", "rounds it is about", .get = get_rounds},

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The columns of a budget (tare/budget.h), for `tare stat --budget`: a line a percentile or slow request. */
 #pragma once
-#include "base/table.h"
+#include "lib/place_columns.h"
 #include "tare/budget.h"
-#include "tare/run.h"
 
 struct budget_at {
-	const char *file;
-	const struct tare_run *run;
-	const struct tare_target *target;
+	struct place_at place; /* without a round: a line may be about several */
 	const struct tare_budget *budget;
 	const struct tare_budget_row *row;   /* a percentile */
 	const struct tare_budget_slow *slow; /* or one of the slowest */

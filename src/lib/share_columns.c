@@ -6,30 +6,6 @@
 
 #define AT(record) ((const struct share_at *)(record))
 
-static struct cell get_file(const void *record, const struct column *column)
-{
-	(void)column;
-	return AT(record)->file ? cell_text(AT(record)->file) : cell_absent(CELL_NOT_APPLICABLE);
-}
-
-static struct cell get_run(const void *record, const struct column *column)
-{
-	(void)column;
-	return AT(record)->run->id ? cell_integer(AT(record)->run->id) : cell_absent(CELL_NOT_APPLICABLE);
-}
-
-static struct cell get_round(const void *record, const struct column *column)
-{
-	(void)column;
-	return cell_count(AT(record)->round->number);
-}
-
-static struct cell get_label(const void *record, const struct column *column)
-{
-	(void)column;
-	return cell_text(AT(record)->round->label);
-}
-
 static struct cell get_cpu(const void *record, const struct column *column)
 {
 	(void)column;
@@ -71,7 +47,7 @@ static double round_to_places(double value)
 static struct cell get_percent(const void *record, const struct column *column)
 {
 	(void)column;
-	const struct tare_round *round = AT(record)->round;
+	const struct tare_round *round = AT(record)->place.round;
 	int64_t ns = AT(record)->share->ns;
 	if (ns == TARE_NO_TIME || round->ended_ns == TARE_NO_TIME || round->ended_ns <= round->first_due_ns)
 		return cell_absent(CELL_NOT_MEASURED);
@@ -86,10 +62,10 @@ static struct cell get_times(const void *record, const struct column *column)
 }
 
 const struct column share_columns[] = {
-	{"file", "file", "file the round comes from", .get = get_file, .is_text = true},
-	{"run", "run", "run within the file", .get = get_run},
-	{"round", "round", "round within the run", .get = get_round},
-	{"label", "label", "label of the round", .get = get_label, .is_text = true},
+	PLACE_FILE,
+	PLACE_RUN,
+	PLACE_ROUND,
+	PLACE_LABEL,
 	{"cpu", "CPU", "the CPU", .get = get_cpu},
 	{"whose", "whose", "sender, responder, both, or nobody's: then something that was looked for ran there",
 		.get = get_whose, .is_text = true},

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The columns of what took a CPU (tare/cause.h), for `tare stat --shared`: a line for each. */
 #pragma once
-#include "base/table.h"
+#include "lib/place_columns.h"
 #include "tare/cause.h"
-#include "tare/run.h"
 
 struct share_at {
-	const char *file;
-	const struct tare_run *run;
-	const struct tare_round *round;
+	struct place_at place;
 	const struct tare_share *share;
 };
 extern const struct column share_columns[];

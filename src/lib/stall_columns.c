@@ -6,37 +6,6 @@
 
 #define AT(record) ((const struct stall_at *)(record))
 
-static struct cell get_file(const void *record, const struct column *column)
-{
-	(void)column;
-	return AT(record)->file ? cell_text(AT(record)->file) : cell_absent(CELL_NOT_APPLICABLE);
-}
-
-static struct cell get_run(const void *record, const struct column *column)
-{
-	(void)column;
-	const struct tare_run *run = AT(record)->run;
-	return run && run->id ? cell_integer(run->id) : cell_absent(CELL_NOT_APPLICABLE);
-}
-
-static struct cell get_round(const void *record, const struct column *column)
-{
-	(void)column;
-	return cell_count(AT(record)->round->number);
-}
-
-static struct cell get_label(const void *record, const struct column *column)
-{
-	(void)column;
-	return cell_text(AT(record)->round->label);
-}
-
-static struct cell get_target(const void *record, const struct column *column)
-{
-	(void)column;
-	return cell_text(AT(record)->target->url);
-}
-
 static struct cell get_span(const void *record, const struct column *column)
 {
 	(void)column;
@@ -126,11 +95,11 @@ static struct cell get_why(const void *record, const struct column *column)
 }
 
 const struct column stall_columns[] = {
-	{"file", "file", "file the round comes from", .get = get_file, .is_text = true},
-	{"run", "run", "run within the file", .get = get_run},
-	{"round", "round", "round within the run", .get = get_round},
-	{"label", "label", "label of the round", .get = get_label, .is_text = true},
-	{"target", "target", "what was asked, as a URL", .get = get_target, .is_text = true},
+	PLACE_FILE,
+	PLACE_RUN,
+	PLACE_ROUND,
+	PLACE_LABEL,
+	PLACE_TARGET,
 	{"span", "span", "between which two stages", .get = get_span, .is_text = true},
 	{"seq", "request", "number of the request in its round, from 0", .get = get_seq},
 	{"episode", "episode", "stalls of one interruption share it", .get = get_episode},

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The columns of one stall (tare/stalls.h), for `tare stat --stalls`: a line a stall. */
 #pragma once
-#include "base/table.h"
+#include "lib/place_columns.h"
 #include "tare/cause.h"
-#include "tare/run.h"
 #include "tare/stalls.h"
 
 struct stall_at {
-	const char *file;
-	const struct tare_run *run;
-	const struct tare_target *target;
-	const struct tare_round *round;
+	struct place_at place;
 	enum tare_span span;
 	const struct tare_stall *stall;
 	const struct tare_cause *cause; /* NULL: the round was not watched */

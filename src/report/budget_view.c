@@ -122,9 +122,7 @@ static int add_lines(struct budget_lines *lines, const struct budget_block *bloc
 	for (size_t i = 0; i < more; i++) {
 		line = &lines->line[lines->count++];
 		*line = (struct budget_line){.at = {
-						     .file = block->file,
-						     .run = block->run,
-						     .target = block->target,
+						     .place = {block->file, block->run, block->target, NULL},
 						     .budget = budget,
 					     }};
 		struct text words = TEXT_IN(line->what);

@@ -15,10 +15,8 @@
 
 static struct stall_at place_of(const struct stat_note *note, const struct tare_stall *stall, enum tare_span span)
 {
-	return (struct stall_at){.file = note->file,
-		.run = note->run,
-		.target = note->target,
-		.round = note->round,
+	return (struct stall_at){
+		.place = {.file = note->file, .run = note->run, .target = note->target, .round = note->round},
 		.span = span,
 		.stall = stall};
 }
