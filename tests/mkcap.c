@@ -270,6 +270,22 @@ static uint16_t checksum(const uint8_t *bytes, size_t count)
 	return (uint16_t)(0xffff - sum);
 }
 
+void mk_lda(struct mk_frame *frame, struct mk_time time, const struct mk_lda *lda)
+{
+	__extension__ typedef unsigned __int128 wide;
+	wide ps = (wide)time.seconds * (uint64_t)PS_PER_SECOND + (uint64_t)time.ps;
+	put_u8(frame, 'L');
+	if (lda->dissected)
+		mk_put_u16(frame, lda->sequence);
+	else
+		put_little(frame, lda->sequence, 2);
+	put_u8(frame, lda->dissected ? lda->device | lda->damaged << 7 : lda->device << 1 | lda->damaged);
+	put_u8(frame, 33 << 2 | 1);
+	put_u8(frame, lda->port | lda->speed << 6);
+	for (int i = 0; i < 10; i++)
+		put_u8(frame, (unsigned)(ps >> 8 * (lda->dissected ? 9 - i : i)) & 0xff);
+}
+
 void mk_ixia(struct mk_frame *frame, struct mk_time time, unsigned source)
 {
 	size_t from = frame->count;

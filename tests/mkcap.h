@@ -69,6 +69,13 @@ void mk_metawatch(struct mk_frame *frame, struct mk_time time, unsigned flags, u
 	const uint32_t *words, size_t word_count);
 void mk_ixia(struct mk_frame *frame, struct mk_time time, unsigned source);
 void mk_vss(struct mk_frame *frame, struct mk_time time, unsigned clock, unsigned port_bytes, unsigned port);
+/* As its makers describe it, or `dissected`: as their dissector reads it. speed: 0 10G, 1 25G, 2 40G. */
+struct mk_lda {
+	uint16_t sequence;
+	unsigned device, port, speed;
+	bool damaged, dissected;
+};
+void mk_lda(struct mk_frame *frame, struct mk_time time, const struct mk_lda *lda);
 void mk_gigamon_trailer(struct mk_frame *frame, struct mk_time time, uint32_t port);
 void mk_gigamon_header(struct mk_frame *frame, struct mk_time time, uint32_t port);
 void mk_avsp(struct mk_frame *frame, struct mk_time time, uint16_t version);

@@ -24,8 +24,8 @@
 			"captures: where it was taken: client, client-nic, server, server-nic"),                       \
 		CAPTURE_OPTION_TEXT(config, member, stamps, "stamps", "FORMAT",                                        \
 			"captures: hardware stamps: capture (none), expcap, metawatch, cpacket, hpt, arista, "         \
-			"arista-mac, ixia, gigamon, ticks, ttag, ttag-trailer, brcm, erspan3, vss (default: "          \
-			"found out)"),                                                                                 \
+			"arista-mac, ixia, gigamon, ticks, ttag, ttag-trailer, brcm, erspan3, vss, lda, lda-le, "      \
+			"lda-be (default: found out)"),                                                                \
 		CAPTURE_OPTION_TEXT(config, member, from, "from", "TAP",                                               \
 			"captures: the same packets from here: interface:NAME, port:[DEVICE/]NUMBER"),                 \
 		CAPTURE_OPTION_TEXT(config, member, to, "to", "TAP|FILE",                                              \

@@ -75,7 +75,26 @@ static void put_brcm(struct mk_frame *frame, struct mk_time time)
 	mk_brcm(frame, time, 0x070605);
 }
 
+static void put_lda(struct mk_frame *frame, struct mk_time time)
+{
+	mk_lda(frame, time, &(struct mk_lda){.device = 5, .port = 12, .speed = 1});
+}
+static void put_lda_be(struct mk_frame *frame, struct mk_time time)
+{
+	mk_lda(frame, time, &(struct mk_lda){.device = 5, .port = 12, .speed = 1, .dissected = true});
+}
+static void put_lda_kept(struct mk_frame *frame, struct mk_time time)
+{
+	mk_fcs(frame, false);
+	put_lda(frame, time);
+}
+
 static const struct layout layouts[] = {
+	{"LDA Neo as described", STAMP_LDA_LE, put_lda, 1, false, false, false, 40, 12},
+	{"LDA Neo as described, new FCS", STAMP_LDA_LE, put_lda, 1, true, false, false, 2, 12},
+	{"LDA Neo as described, FCS kept", STAMP_LDA_LE, put_lda_kept, 1, false, false, false, 40, 12},
+	{"LDA Neo as dissected", STAMP_LDA_BE, put_lda_be, 1, false, false, false, 40, 12},
+	{"LDA Neo as dissected, new FCS", STAMP_LDA_BE, put_lda_be, 1, true, false, false, 2, 12},
 	{"MetaWatch", STAMP_METAWATCH, put_metawatch, 1000, false, false, false, 40, 46},
 	{"MetaWatch, new FCS", STAMP_METAWATCH, put_metawatch, 1000, true, false, false, 40, 46},
 	{"MetaWatch, padded frame", STAMP_METAWATCH, put_metawatch, 1000, false, false, false, 2, 46},

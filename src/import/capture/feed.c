@@ -6,8 +6,19 @@
 
 #include "base/cleanup.h"
 
-enum { FRAGMENT_DEPTH = 3 };                      /* fragments inside of fragments: tunnels */
+enum { FRAGMENT_DEPTH = 3 }; /* fragments inside of fragments: tunnels */
+enum { DEVICES = 128, PORTS = 64, ORDERS = 2, SPEEDS = 4, NUMBER_HALF = 0x8000, NUMBER_LAST = 0xffff };
 enum { TICK_STEP_PS = 2858, ENOUGH_FRAMES = 20 }; /* 20/7 ns; few frames have large divisors by chance */
+
+/* Numbers that ports give to their frames, in either order of bytes: the right one goes up by one most often. */
+struct numbering {
+	bool known;
+	uint16_t last;
+};
+struct numbers {
+	struct numbering port[DEVICES][PORTS];
+	uint64_t missing[ORDERS], next[ORDERS];
+};
 
 struct feed {
 	struct input *input;
@@ -20,7 +31,8 @@ struct feed {
 	struct stamp_verdict verdict;
 	struct feed_seen seen;
 	struct fragments *fragments;
-	bool first_ones_only; /* no other fragment is in the file */
+	struct numbers *numbers; /* made for the first stamp that has one */
+	bool first_ones_only;    /* no other fragment is in the file */
 };
 
 /* 1: `layers` are now those of a datagram that its frame made whole. 0: not yet. */
@@ -114,6 +126,7 @@ void feed_free(struct feed *feed)
 	capture_file_free(feed->file);
 	census_free(feed->census);
 	fragments_free(feed->fragments);
+	free(feed->numbers);
 	stamp_watch_free(feed->watch);
 	free(feed);
 }
@@ -126,6 +139,38 @@ static int64_t divisor(int64_t one, int64_t other)
 		other = rest;
 	}
 	return one;
+}
+
+static int see_number(struct feed *feed, const struct stamp *stamp, struct tare_err *err)
+{
+	if (!feed->numbers)
+		feed->numbers = calloc(1, sizeof(*feed->numbers));
+	if (!feed->numbers)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	struct numbers *numbers = feed->numbers;
+	struct numbering *port = &numbers->port[stamp->device % DEVICES][stamp->port % PORTS];
+	for (int order = 0; order < ORDERS && port->known; order++) {
+		uint16_t now = order ? __builtin_bswap16(stamp->sequence) : stamp->sequence;
+		uint16_t last = order ? __builtin_bswap16(port->last) : port->last;
+		uint16_t step = (uint16_t)(now - last);
+		bool reset = now == 0 && last != NUMBER_LAST; /* the device started anew */
+		numbers->next[order] += step == 1;
+		if (step && step < NUMBER_HALF && !reset)
+			numbers->missing[order] += step - 1u;
+	}
+	*port = (struct numbering){true, stamp->sequence};
+	feed->seen.missing = numbers->missing[numbers->next[1] > numbers->next[0]];
+	return 0;
+}
+
+static void see_speed(struct feed_seen *seen, uint32_t speed)
+{
+	for (int i = 0; i < SPEEDS && seen->speeds[i] != speed; i++) {
+		if (!seen->speeds[i]) {
+			seen->speeds[i] = speed;
+			return;
+		}
+	}
 }
 
 static void see_stamp(struct feed *feed, const struct stamp *stamp)
@@ -141,18 +186,22 @@ static void see_stamp(struct feed *feed, const struct stamp *stamp)
 	seen->bad_fcs += (stamp->flags & STAMP_BAD_FCS) != 0;
 	seen->repaired += (stamp->flags & STAMP_REPAIRED) != 0;
 	seen->lost += stamp->lost;
+	if (stamp->speed)
+		see_speed(seen, stamp->speed);
 }
 
-/* False: passed over. */
-static bool take_stamp(struct feed *feed, struct feed_packet *packet)
+/* 1, or 0: passed over. -1. */
+static int take_stamp(struct feed *feed, struct feed_packet *packet, struct tare_err *err)
 {
 	packet->has_stamp = stamp_read(feed->watch, &feed->verdict, &packet->frame, &packet->layers, &packet->stamp);
 	if (!packet->has_stamp) {
 		feed->seen.without_stamp++;
 		packet->timed = false;
-		return true;
+		return 1;
 	}
 	see_stamp(feed, &packet->stamp);
+	if (packet->stamp.numbered && see_number(feed, &packet->stamp, err))
+		return -1;
 	packet->time = packet->stamp.time;
 	/* a clock that cannot be trusted gives no time */
 	packet->timed = !(packet->stamp.flags & STAMP_DEGRADED);
@@ -196,7 +245,10 @@ int feed_next(struct feed *feed, struct feed_packet *ret_packet, struct tare_err
 		ret_packet->timed =
 			has_clock(&ret_packet->frame) && survey_trusts(&feed->survey, ret_packet->frame.time);
 		ret_packet->time = ret_packet->frame.time;
-		if (feed->verdict.format != STAMP_NONE && !take_stamp(feed, ret_packet))
+		int taken = feed->verdict.format == STAMP_NONE ? 1 : take_stamp(feed, ret_packet, err);
+		if (taken < 0)
+			return -1;
+		if (!taken)
 			continue;
 		if (!(ret_packet->layers.has & LAYERS_ANY_FRAGMENT))
 			break;

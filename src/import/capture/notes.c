@@ -109,13 +109,16 @@ static int say_stamps(struct import *import, const struct feed *feed, struct tar
 		return 0;
 	static const char *const words[] = {"frames without a stamp", "marked as copies by the device",
 		"stamped by a clock in doubt", "damaged on arrival at the device", "with repaired seconds",
-		"stamped in holdover", "stamped by an unsynchronised clock", "lost before the device's port"};
+		"stamped in holdover", "stamped by an unsynchronised clock", "lost before the device's port",
+		"not in the file by the device's own numbers (lost on the way to it, or left out by a filter)"};
 	const uint64_t counts[] = {seen->without_stamp, seen->duplicates, seen->degraded, seen->bad_fcs, seen->repaired,
-		seen->holdover, seen->local, seen->lost};
+		seen->holdover, seen->local, seen->lost, seen->missing};
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		if (counts[i])
 			text_add(&text, "%s%" PRIu64 " %s", text.used ? ", " : "", counts[i], words[i]);
 	}
+	for (size_t i = 0; i < sizeof(seen->speeds) / sizeof(*seen->speeds) && seen->speeds[i]; i++)
+		text_add(&text, "%s%u Gbit/s", i ? " and " : text.used ? ", ports of " : "ports of ", seen->speeds[i]);
 	return text.used ? import_note(import, IMPORT_FATE, err, "%s", line) : 0;
 }
 

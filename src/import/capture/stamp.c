@@ -34,6 +34,10 @@ const struct stamp_variant stamp_variants[] = {
 	{STAMP_TICKS, 4, 0},
 	{STAMP_TTAG, 0, 0},
 	{STAMP_ERSPAN3, 0, 0},
+	{STAMP_LDA_LE, 0, 0},
+	{STAMP_LDA_LE, 4, 0},
+	{STAMP_LDA_BE, 0, 0},
+	{STAMP_LDA_BE, 4, 0},
 	{STAMP_VSS, 0, 0},
 	{STAMP_VSS, 0, 1},
 	{STAMP_VSS, 0, 2},
@@ -206,6 +210,12 @@ static enum stamp_finding find(const struct stamp_watch *watch, const struct sta
 		if (variant->fcs_bytes && !stamp_fcs_valid(frame->bytes, end))
 			return STAMP_ABSENT;
 		return stamp_vss(&place, variant->port_bytes, ret_stamp);
+	case STAMP_LDA_LE:
+	case STAMP_LDA_BE:
+		if (variant->fcs_bytes && !stamp_fcs_valid(frame->bytes, end))
+			return STAMP_ABSENT;
+		return stamp_lda(&place, variant->format == STAMP_LDA_BE, ret_stamp);
+	case STAMP_LDA: /* one of the two above */
 	case STAMP_NONE:
 	case STAMP_FORMAT_COUNT:
 		break;
@@ -258,6 +268,12 @@ static bool has_clock(const struct capture_frame *frame)
 	return !(frame->flags & (CAPTURE_NO_TIME | CAPTURE_BAD_FRACTION));
 }
 
+/* What a name stands for. */
+static bool is_meant(enum stamp_format named, enum stamp_format format)
+{
+	return named == format || (named == STAMP_LDA && (format == STAMP_LDA_LE || format == STAMP_LDA_BE));
+}
+
 int stamp_watch_add(
 	struct stamp_watch *watch, const struct capture_frame *frame, const struct layers *layers, struct tare_err *err)
 {
@@ -280,7 +296,7 @@ int stamp_watch_add(
 		struct vote *vote = &watch->votes[i];
 		struct stamp stamp = {.time = {INT64_MIN, 0}};
 		bool trailer = is_trailer(stamp_variants[i].format);
-		if (watch->named != STAMP_FORMAT_COUNT && watch->named != stamp_variants[i].format)
+		if (watch->named != STAMP_FORMAT_COUNT && !is_meant(watch->named, stamp_variants[i].format))
 			continue;
 		if (stamp_variants[i].format == STAMP_TICKS ? !may_tick(frame, layers)
 							    : trailer && !may_trail && !layers->gigamon_at)
@@ -339,8 +355,8 @@ static bool passes(const struct stamp_watch *watch, size_t i, int64_t *ret_secon
 	enum stamp_format format = stamp_variants[i].format;
 	uint64_t good = vote->shaped + vote->proven;
 	uint64_t within = agreeing(vote, format == STAMP_AVSP, ret_second);
-	bool checked = format != STAMP_VSS;
-	if (!enough(good, eligible(watch, i)) || !enough(vote->proven, vote->proven + vote->disproven) == checked)
+	bool checked = format != STAMP_VSS && format != STAMP_LDA_LE && format != STAMP_LDA_BE;
+	if (!enough(good, eligible(watch, i)) || (checked && !enough(vote->proven, vote->proven + vote->disproven)))
 		return false;
 	if (format == STAMP_TICKS)
 		return watch->keyframes.count && !watch->keyframes.several_devices && enough(within, vote->timed);
@@ -348,13 +364,27 @@ static bool passes(const struct stamp_watch *watch, size_t i, int64_t *ret_secon
 		return true;
 	if (good > 1 && !enough(within, vote->timed))
 		return false;
-	return checked || good >= FRAMES_NEEDED;
+	return checked || good >= FRAMES_NEEDED || enough(vote->proven, good);
 }
 
 static bool only_by_name(enum stamp_format format)
 {
 	return format == STAMP_CPACKET || format == STAMP_AVSP_MAC || format == STAMP_TTAG_TRAILER ||
 	       format == STAMP_BRCM;
+}
+
+/* Bytes that are a time in either order: a guess, whichever is taken. */
+static bool other_order_fits(const struct stamp_watch *watch, enum stamp_format format)
+{
+	enum stamp_format other = format == STAMP_LDA_LE ? STAMP_LDA_BE : STAMP_LDA_LE;
+	if (format != STAMP_LDA_LE && format != STAMP_LDA_BE)
+		return false;
+	for (size_t i = 0; i < VARIANTS; i++) {
+		if (stamp_variants[i].format == other &&
+			enough(watch->votes[i].shaped + watch->votes[i].proven, eligible(watch, i)))
+			return true;
+	}
+	return false;
 }
 
 static void fill(const struct stamp_watch *watch, size_t i, int64_t second, struct stamp_verdict *verdict)
@@ -380,6 +410,8 @@ static void fill(const struct stamp_watch *watch, size_t i, int64_t second, stru
 				 : "less than 1 s");
 	if (verdict->format == STAMP_TICKS)
 		text_add(&text, "; %zu keyframes", watch->keyframes.count);
+	if (other_order_fits(watch, verdict->format))
+		text_add(&text, "; the other order of bytes fits as well (--stamps lda-le or lda-be)");
 }
 
 static void say_undecodable(const struct stamp_watch *watch, struct stamp_verdict *verdict)
@@ -424,7 +456,7 @@ static int by_name(const struct stamp_watch *watch, enum stamp_format named, con
 		const struct vote *vote = &watch->votes[i];
 		/* of the ways in which the format may lie in a frame, the one that most frames have */
 		uint64_t weight = vote->proven * 2 + vote->shaped;
-		if (stamp_variants[i].format == named && weight > most) {
+		if (is_meant(named, stamp_variants[i].format) && weight > most) {
 			most = weight;
 			best = i;
 		}

@@ -33,6 +33,9 @@
 	X(TTAG_TRAILER, "ttag-trailer", "Cisco TTAG in the last 6 bytes", -1)                                          \
 	X(BRCM, "brcm", "Broadcom stamps in the last 10 bytes", -1)                                                    \
 	X(ERSPAN3, "erspan3", "ERSPAN III times", -1)                                                                  \
+	X(LDA, "lda", "LDA Neo trailers", -1)                                                                          \
+	X(LDA_LE, "lda-le", "LDA Neo trailers, least significant byte first", -1)                                      \
+	X(LDA_BE, "lda-be", "LDA Neo trailers, most significant byte first", -1)                                       \
 	X(VSS, "vss", "VSS Monitoring trailers", -1)
 
 enum stamp_format {
@@ -70,6 +73,9 @@ struct stamp {
 	uint32_t device;
 	uint16_t flags; /* enum stamp_flag */
 	uint32_t lost;  /* frames lost before, where the format says so */
+	bool numbered;  /* the port numbers its frames: `sequence`, read most significant byte first */
+	uint16_t sequence;
+	uint8_t speed; /* of the port in Gbit/s; 0: not said */
 };
 
 /* ---- first reading: what is there ---- */

@@ -32,6 +32,7 @@ enum stamp_finding stamp_metawatch(const struct stamp_place *place, bool cpacket
 enum stamp_finding stamp_ixia(const struct stamp_place *place, struct stamp *ret_stamp);
 enum stamp_finding stamp_gigamon(const struct stamp_place *place, struct stamp *ret_stamp);
 enum stamp_finding stamp_vss(const struct stamp_place *place, unsigned port_bytes, struct stamp *ret_stamp);
+enum stamp_finding stamp_lda(const struct stamp_place *place, bool big_endian, struct stamp *ret_stamp);
 enum stamp_finding stamp_ttag_trailer(const struct stamp_place *place, struct stamp *ret_stamp);
 enum stamp_finding stamp_brcm(const struct stamp_place *place, struct stamp *ret_stamp);
 /* Tags inside the frame. */
@@ -42,6 +43,8 @@ enum stamp_finding stamp_erspan3(const struct stamp_place *place, struct stamp *
 
 /* True where 0xD28B has the 64-bit form of the first generations, whose seconds may be 4 too many. */
 bool stamp_avsp_may_jump(const struct stamp_place *place);
+/* Bytes of trailer that end at place->end, or NULL when the packet itself reaches into them. */
+const uint8_t *stamp_behind_packet(const struct stamp_place *place, size_t bytes);
 /* Ones' complement checksum as IP has it. */
 uint16_t stamp_checksum(const uint8_t *bytes, size_t count);
 /* The time nearest to `near` whose nanoseconds since the epoch are `low` in the lower `bits` bits, steps of step_ns. */

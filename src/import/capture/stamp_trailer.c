@@ -54,8 +54,7 @@ struct capture_time stamp_near(struct capture_time near, uint64_t low, unsigned 
 	return time;
 }
 
-/* Bytes of trailer that end at place->end, or NULL when the packet itself reaches into them. */
-static const uint8_t *behind_packet(const struct stamp_place *place, size_t bytes)
+const uint8_t *stamp_behind_packet(const struct stamp_place *place, size_t bytes)
 {
 	size_t packet = place->layers->net_end ? place->layers->net_end : place->layers->net_at;
 	if (place->end < bytes || place->end > place->frame->captured || place->end - bytes < packet)
@@ -132,7 +131,7 @@ enum stamp_finding stamp_expcap(const struct stamp_place *place, struct stamp *r
 enum stamp_finding stamp_hpt(const struct stamp_place *place, struct stamp *ret_stamp)
 {
 	enum { TRAILER_BYTES = 16 };
-	const uint8_t *trailer = behind_packet(place, TRAILER_BYTES);
+	const uint8_t *trailer = stamp_behind_packet(place, TRAILER_BYTES);
 	if (!trailer || get_u32(trailer + 6) < STAMP_SECONDS_1990)
 		return STAMP_ABSENT;
 	uint64_t fraction = (uint64_t)trailer[10] << 32 | get_u32(trailer + 11);
@@ -172,7 +171,7 @@ static const uint8_t *extensions(const uint8_t *from, const uint8_t *least, stru
 enum stamp_finding stamp_metawatch(const struct stamp_place *place, bool cpacket, struct stamp *ret_stamp)
 {
 	enum { TRAILER_BYTES = 16, FCS_KNOWN = 1, EXTENDED = 2, COPY = 4, DEGRADED = 16 };
-	const uint8_t *trailer = behind_packet(place, TRAILER_BYTES);
+	const uint8_t *trailer = stamp_behind_packet(place, TRAILER_BYTES);
 	if (!trailer || !possible(get_u32(trailer + 4), get_u32(trailer + 8)))
 		return STAMP_ABSENT;
 	unsigned flags = cpacket ? FCS_KNOWN : trailer[12];
@@ -197,7 +196,7 @@ enum stamp_finding stamp_metawatch(const struct stamp_place *place, bool cpacket
 enum stamp_finding stamp_ixia(const struct stamp_place *place, struct stamp *ret_stamp)
 {
 	enum { TRAILER_BYTES = 15, MAGIC = 0xaf12, LOCAL = 3, PTP = 6, HOLDOVER = 7 };
-	const uint8_t *trailer = behind_packet(place, TRAILER_BYTES);
+	const uint8_t *trailer = stamp_behind_packet(place, TRAILER_BYTES);
 	if (!trailer || get_u16(trailer + 11) != MAGIC || trailer[1] != 8 || trailer[0] < LOCAL ||
 		trailer[0] > HOLDOVER || get_u32(trailer + 6) >= NS_PER_SECOND)
 		return STAMP_ABSENT;
@@ -246,11 +245,11 @@ enum stamp_finding stamp_gigamon(const struct stamp_place *place, struct stamp *
 		const uint8_t *header = bytes + place->layers->gigamon_at;
 		return gigamon_fields(header + 1, header + header[0], ret_stamp) ? STAMP_PROVEN : STAMP_ABSENT;
 	}
-	const uint8_t *tail = behind_packet(place, TAIL_BYTES);
+	const uint8_t *tail = stamp_behind_packet(place, TAIL_BYTES);
 	if (!tail || get_u16(tail + 1) != MAGIC)
 		return STAMP_ABSENT;
 	size_t fields = tail[0];
-	const uint8_t *begin = behind_packet(place, TAIL_BYTES + fields);
+	const uint8_t *begin = stamp_behind_packet(place, TAIL_BYTES + fields);
 	if (!begin || !gigamon_fields(begin, tail, ret_stamp))
 		return STAMP_ABSENT;
 	return stamp_checksum(begin, fields + 3) == get_u16(tail + 3) ? STAMP_PROVEN : STAMP_DISPROVEN;
@@ -259,7 +258,7 @@ enum stamp_finding stamp_gigamon(const struct stamp_place *place, struct stamp *
 enum stamp_finding stamp_vss(const struct stamp_place *place, unsigned port_bytes, struct stamp *ret_stamp)
 {
 	enum { NS_MASK = 0x3fffffff, CLOCK_LOCAL = 0, PTP = 3, UPTIME_MAX = 3600 };
-	const uint8_t *trailer = behind_packet(place, 8 + port_bytes);
+	const uint8_t *trailer = stamp_behind_packet(place, 8 + port_bytes);
 	if (!trailer)
 		return STAMP_ABSENT;
 	uint32_t seconds = get_u32(trailer), word = get_u32(trailer + 4), ns = word & NS_MASK;
@@ -278,7 +277,7 @@ enum stamp_finding stamp_vss(const struct stamp_place *place, unsigned port_byte
 
 enum stamp_finding stamp_ttag_trailer(const struct stamp_place *place, struct stamp *ret_stamp)
 {
-	const uint8_t *trailer = behind_packet(place, 6);
+	const uint8_t *trailer = stamp_behind_packet(place, 6);
 	if (!trailer)
 		return STAMP_ABSENT;
 	uint64_t ns = (uint64_t)get_u16(trailer) << 32 | get_u32(trailer + 2);
@@ -288,7 +287,7 @@ enum stamp_finding stamp_ttag_trailer(const struct stamp_place *place, struct st
 
 enum stamp_finding stamp_brcm(const struct stamp_place *place, struct stamp *ret_stamp)
 {
-	const uint8_t *trailer = behind_packet(place, 10);
+	const uint8_t *trailer = stamp_behind_packet(place, 10);
 	if (!trailer)
 		return STAMP_ABSENT;
 	uint64_t word = (uint64_t)get_u16(trailer) << 32 | get_u32(trailer + 2);

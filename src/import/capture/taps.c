@@ -28,7 +28,7 @@ static const struct feed *side_feed(const struct reader *reader, int side)
 static bool one_device(const struct stamp_verdict *one, const struct stamp_verdict *other)
 {
 	bool named = one->format == STAMP_METAWATCH || one->format == STAMP_CPACKET || one->format == STAMP_HPT ||
-		     one->format == STAMP_TICKS;
+		     one->format == STAMP_TICKS || one->format == STAMP_LDA_LE || one->format == STAMP_LDA_BE;
 	return named && one->format == other->format && one->device == other->device && one->device != 0 &&
 	       !one->several_devices && !other->several_devices;
 }
