@@ -4,7 +4,6 @@
  * first time only to learn which columns it has, since CSV names them before
  * the first line. Memory follows one round, not the file.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -13,6 +12,7 @@
 #include "cli/columns.h"
 #include "cli/disguise.h"
 #include "cli/log_options.h"
+#include "cli/report.h"
 #include "cli/source.h"
 #include "lib/sample_columns.h"
 #include "report/distribution.h"
@@ -242,18 +242,17 @@ static int export_to(
 	return export_samples(cli, out, path, config, err);
 }
 
+/* Whole or not at all: half a table reads like a whole one. */
 static int export_file(struct cli *cli, const char *path, const struct export_config *config, struct tare_err *err)
 {
-	AUTO_FILE out = fopen(config->output, "wxe");
-	if (!out)
-		return tare_fail_errno(err, errno, "cannot create '%s'", config->output);
-	if (export_to(cli, out, path, config, err))
+	struct report_file file = {.is_new = true};
+	if (report_file_open(config->output, cli->out, &file, err))
 		return -1;
-	bool failed = ferror(out) != 0;
-	errno = 0;
-	if (fclose(take_ptr(out)) || failed)
-		return tare_fail_errno(err, errno ? errno : EIO, "cannot write '%s'", config->output);
-	return 0;
+	if (export_to(cli, file.out, path, config, err)) {
+		report_file_abandon(&file);
+		return -1;
+	}
+	return report_file_close(&file, err);
 }
 
 static int export_run(struct cli *cli, void *configuration, int operand_count, char **operands, struct tare_err *err)
@@ -268,7 +267,7 @@ static int export_run(struct cli *cli, void *configuration, int operand_count, c
 		return tare_fail(err, TARE_E_USAGE, "one format at a time");
 	if (config->columns && (config->hgrm || config->hlog || config->openmetrics || config->benchstat || config->hyperfine))
 		return tare_fail(err, TARE_E_USAGE, "--columns is for CSV and JSON lines");
-	if (config->output && strcmp(config->output, "-") != 0)
+	if (config->output)
 		return export_file(cli, operands[0], config, err);
 	return export_to(cli, cli->out, operands[0], config, err);
 }

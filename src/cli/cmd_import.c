@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * tare import: one recording of many files, each a run of its own: logs,
- * captures and recordings. A file is read twice, first for its targets, which a
- * recording wants to know before the first round; a pipe goes into a nameless
- * temporary file for that. Memory follows one round.
+ * captures and recordings. All files are read twice, first for their targets,
+ * which a recording wants to know before the first round, and for their faults:
+ * what cannot be read is found before anything is written, and a recording that
+ * could not be finished is taken back. A pipe goes into a nameless temporary file
+ * for that. Memory follows one round.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/stream.h"
 #include "base/text.h"
 #include "cli/capture_options.h"
 #include "cli/cli.h"
 #include "cli/disguise.h"
+#include "cli/import_kept.h"
 #include "cli/log_options.h"
 #include "cli/source.h"
 #include "tare/recording.h"
@@ -74,145 +79,129 @@ static void source_end(struct source *const *source)
 	source_free(*source);
 }
 
-static void file_end(FILE *const *file)
-{
-	if (*file)
-		fclose(*file);
-}
+/* ---- what is read ---- */
 
-/* ---- targets, found in the first reading ---- */
-
-struct found_target {
-	int64_t run, id; /* in the source */
-	struct tare_target target; /* its texts are owned */
+struct input_file {
+	const char *path, *name; /* what is opened, and what messages call it */
+	FILE *spool;             /* a pipe's content; NULL: it can be read again */
+	char spooled[64];
+	struct found found;
+	bool left_out; /* it cannot be read, leniently */
 };
 
-struct found {
-	struct found_target *item;
-	size_t count;
+struct inputs {
+	struct input_file *file;
+	int count;
 };
 
-static void found_end(const struct found *found)
+static void inputs_end(const struct inputs *inputs)
 {
-	for (size_t i = 0; i < found->count; i++) {
-		free((void *)(uintptr_t)found->item[i].target.url);
-		free((void *)(uintptr_t)found->item[i].target.kind);
-		free((void *)(uintptr_t)found->item[i].target.address);
+	for (int i = 0; i < inputs->count; i++) {
+		if (inputs->file[i].spool)
+			fclose(inputs->file[i].spool);
+		found_end(&inputs->file[i].found);
 	}
-	free(found->item);
+	free(inputs->file);
 }
 
-static struct found_target *find(const struct found *found, const struct tare_record *record)
+/* A pipe once more, from a nameless temporary file. */
+static FILE *spool_input(const char *path, struct tare_err *err)
 {
-	for (size_t i = found->count; i--;) {
-		if (found->item[i].run == record->run->id && found->item[i].id == record->target->id)
-			return &found->item[i];
+	bool standard = strcmp(path, "-") == 0;
+	AUTO_FILE own = standard ? NULL : fopen(path, "re");
+	AUTO_FILE spool = tmpfile();
+	FILE *in = standard ? stdin : own;
+	char buffer[65536];
+	size_t got;
+	if (!in || !spool) {
+		tare_fail_errno(err, errno, in ? "cannot make a temporary file for '%s'" : "cannot open '%s'", path);
+		return NULL;
 	}
-	return NULL;
+	while ((got = fread(buffer, 1, sizeof(buffer), in)) > 0) {
+		if (fwrite(buffer, 1, got, spool) != got)
+			break;
+	}
+	int error = ferror(in) ? (errno ? errno : EIO) : stream_errno(spool);
+	if (error) {
+		tare_fail_errno(err, error, "cannot copy '%s' into a temporary file", path);
+		return NULL;
+	}
+	return take_ptr(spool);
 }
 
-static char *copy_of(const char *text)
+static int first_reading(struct input_file *file, struct source_rules rules, struct tare_err *err)
 {
-	return strdup(text ? text : "");
+	AUTO_CLEANUP(source_end) struct source *source = NULL;
+	const struct tare_record *record;
+	int found;
+	if (!source_is_rereadable(file->path)) {
+		struct stat status;
+		/* a folder is none to wait for */
+		if (strcmp(file->path, "-") != 0 && (stat(file->path, &status) != 0 || S_ISDIR(status.st_mode)))
+			return source_open(file->path, &rules, &source, err);
+		file->spool = spool_input(file->path, err);
+		if (!file->spool)
+			return -1;
+		snprintf(file->spooled, sizeof(file->spooled), "/proc/self/fd/%d", fileno(file->spool));
+		file->path = file->spooled;
+	}
+	rules.name = file->name;
+	if (source_open(file->path, &rules, &source, err))
+		return -1;
+	while ((found = source_next(source, &record, err)) > 0) {
+		if (found_add(&file->found, record, err))
+			return -1;
+	}
+	if (found == 0 && !file->found.count)
+		return tare_fail(err, TARE_E_FORMAT, "'%s' holds no round", file->name);
+	return found;
 }
 
-static int note_target(struct found *found, const struct tare_record *record, struct tare_err *err)
+/* Its rounds would count twice, and twice the same makes every difference look sure. */
+static int check_twice(int count, char **paths, struct tare_err *err)
 {
-	if (find(found, record))
-		return 0;
-	struct found_target *larger = reallocarray(found->item, found->count + 1, sizeof(*larger));
-	if (!larger)
-		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
-	found->item = larger;
-	struct found_target *item = &larger[found->count++];
-	*item = (struct found_target){.run = record->run->id, .id = record->target->id, .target = *record->target};
-	item->target.url = copy_of(record->target->url);
-	item->target.kind = copy_of(record->target->kind);
-	item->target.address = copy_of(record->target->address);
-	return item->target.url && item->target.kind && item->target.address ? 0
-									      : tare_fail(err, TARE_E_SYSTEM, "out of memory");
-}
-
-/* ---- one round, copied: a record lives only until the next one is read ---- */
-
-struct kept {
-	struct tare_record *record;
-	void **memory;
-	size_t count, memory_count;
-	struct tare_round round;
-	struct tare_event *events; /* of the round so far; texts live as long as the source */
-	size_t event_count;
-};
-
-static void kept_clear(struct kept *kept)
-{
-	for (size_t i = 0; i < kept->memory_count; i++)
-		free(kept->memory[i]);
-	kept->memory_count = kept->count = kept->event_count = 0;
-}
-
-static void kept_end(struct kept *kept)
-{
-	kept_clear(kept);
-	free(kept->memory);
-	free(kept->record);
-	free(kept->events);
-}
-
-static int keep_events(struct kept *kept, const struct tare_event *events, size_t count, struct tare_err *err)
-{
-	struct tare_event *larger = reallocarray(kept->events, kept->event_count + count + 1, sizeof(*larger));
-	if (!larger)
-		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
-	kept->events = larger;
-	for (size_t i = 0; i < count; i++)
-		larger[kept->event_count++] = events[i];
+	for (int i = 0; i < count; i++) {
+		struct stat one, other;
+		bool standard = strcmp(paths[i], "-") == 0;
+		for (int j = 0; j < i; j++) {
+			bool same = standard ? strcmp(paths[j], "-") == 0
+					     : stat(paths[i], &one) == 0 && S_ISREG(one.st_mode) && stat(paths[j], &other) == 0 &&
+						       one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+			if (same)
+				return tare_fail(err, TARE_E_USAGE, "'%s' is named twice: its rounds would count twice", paths[i]);
+		}
+	}
 	return 0;
 }
 
-/* A copy that lives until kept_clear; NULL for NULL or without memory. */
-static void *keep(struct kept *kept, const void *data, size_t bytes, bool *ok)
+/* Leniently, what cannot be read at all is left out with its reason, as long as something is left. */
+static int read_all(struct cli *cli, const struct source_rules *rules, int count, char **paths, struct inputs *inputs,
+	struct tare_err *err)
 {
-	if (!data)
-		return NULL;
-	void **larger = reallocarray(kept->memory, kept->memory_count + 1, sizeof(*larger));
-	if (larger)
-		kept->memory = larger;
-	void *copy = larger ? malloc(bytes ? bytes : 1) : NULL;
-	if (!copy) {
-		*ok = false;
-		return NULL;
+	int usable = 0;
+	inputs->file = calloc((size_t)count, sizeof(*inputs->file));
+	if (!inputs->file)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	for (int i = 0; i < count; i++) {
+		struct input_file *file = &inputs->file[i];
+		struct tare_err why = {0};
+		inputs->count = i + 1;
+		file->path = paths[i];
+		file->name = strcmp(paths[i], "-") == 0 ? "standard input" : paths[i];
+		if (first_reading(file, *rules, &why) == 0) {
+			usable++;
+			continue;
+		}
+		bool last = i + 1 == count && !usable;
+		bool damaged = why.code == TARE_E_FORMAT || why.code == TARE_E_INVALID;
+		if (!rules->lenient || last || !damaged) {
+			*err = why;
+			return -1;
+		}
+		file->left_out = true;
+		cli_warn(cli, "left out: %s", why.text);
 	}
-	memcpy(copy, data, bytes);
-	kept->memory[kept->memory_count++] = copy;
-	return copy;
-}
-
-static int keep_record(struct kept *kept, const struct tare_record *record, struct tare_err *err)
-{
-	struct tare_record *larger = reallocarray(kept->record, kept->count + 1, sizeof(*larger));
-	bool ok = larger != NULL;
-	size_t n = record->series.count;
-	if (ok) {
-		kept->record = larger;
-		struct tare_record *copy = &larger[kept->count++];
-		*copy = *record;
-		struct tare_series *series = &copy->series;
-		for (int i = 0; i < TARE_STAGE_COUNT; i++)
-			series->at_ns[i] = keep(kept, series->at_ns[i], n * sizeof(int64_t), &ok);
-		for (int i = 0; i < TARE_SPAN_COUNT; i++)
-			series->given_ns[i] = keep(kept, series->given_ns[i], n * sizeof(int64_t), &ok);
-		for (int i = 0; i < TARE_CPU_PLACES; i++)
-			series->cpu[i] = keep(kept, series->cpu[i], n * sizeof(int16_t), &ok);
-		series->fate = keep(kept, series->fate, n, &ok);
-		series->flags = keep(kept, series->flags, n * sizeof(uint16_t), &ok);
-		series->reason = keep(kept, series->reason, n * sizeof(uint16_t), &ok);
-		struct tare_bins *bins = keep(kept, copy->bins, sizeof(*bins), &ok);
-		if (bins)
-			bins->range = keep(kept, bins->range, bins->count * sizeof(*bins->range), &ok);
-		copy->bins = bins;
-	}
-	return ok ? 0 : tare_fail(err, TARE_E_SYSTEM, "out of memory for a round of %zu samples", n);
+	return usable;
 }
 
 /* ---- writing ---- */
@@ -222,7 +211,7 @@ struct making {
 	struct tare_writer *writer;
 	struct disguise *disguise;
 	struct source *source;
-	struct found found;
+	const struct found *found; /* of the file being written */
 	struct kept kept;
 	const char *label; /* NULL: as they are */
 	int64_t source_run; /* run of the source being written; 0: none yet */
@@ -233,6 +222,23 @@ struct making {
 	uint64_t samples, rounds;
 };
 
+/* Of a recording: what happened in the round, or was said of it. */
+static int keep_source_events(struct making *making, struct tare_err *err)
+{
+	struct tare_recording *recording = source_recording(making->source);
+	const struct tare_event *events;
+	size_t count = 0;
+	if (!recording || making->disguise)
+		return 0;
+	if (tare_recording_events(recording, making->source_run, &events, &count, err))
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		if (events[i].round == making->kept.round.id && kept_events(&making->kept, &events[i], 1, err))
+			return -1;
+	}
+	return 0;
+}
+
 /* What the reader had to say of a round, 0: of the whole file, as events of it. */
 static int keep_notes(struct making *making, uint32_t round, struct tare_err *err)
 {
@@ -240,13 +246,15 @@ static int keep_notes(struct making *making, uint32_t round, struct tare_err *er
 	const struct import_note *notes;
 	const struct import *import = source_import(making->source);
 	size_t count = import && !making->disguise ? import_notes(import, &notes) : 0;
+	if (round && keep_source_events(making, err))
+		return -1;
 	for (enum import_note_kind kind = IMPORT_HEAD; kind <= last; kind++) {
 		for (size_t i = 0; i < count; i++) {
 			const struct tare_event event = {
 				.at_ns = TARE_NO_TIME, .kind = import_note_name(kind), .text = notes[i].text};
 			if (notes[i].kind != kind || notes[i].round != round)
 				continue;
-			if (round ? keep_events(&making->kept, &event, 1, err)
+			if (round ? kept_events(&making->kept, &event, 1, err)
 				  : tare_writer_event(making->writer, making->run.id, 0, &event, err))
 				return -1;
 		}
@@ -297,7 +305,7 @@ static int copy_sides(struct making *making, int64_t source_run, struct tare_err
 		tare_recording_events(recording, source_run, &events, &count, err))
 		return -1;
 	for (size_t i = 0; i < count; i++) {
-		if (tare_writer_event(making->writer, making->run.id, 0, &events[i], err))
+		if (!events[i].round && tare_writer_event(making->writer, making->run.id, 0, &events[i], err))
 			return -1;
 	}
 	return 0;
@@ -310,11 +318,11 @@ static int begin_run(struct making *making, const struct tare_record *record, in
 	struct tare_recording *recording = source_recording(making->source);
 	free(making->targets);
 	making->target_count = 0;
-	making->targets = calloc(making->found.count, sizeof(*making->targets));
+	making->targets = calloc(making->found->count, sizeof(*making->targets));
 	if (!making->targets)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
-	for (size_t i = 0; i < making->found.count; i++) {
-		struct found_target *item = &making->found.item[i];
+	for (size_t i = 0; i < making->found->count; i++) {
+		struct found_target *item = &making->found->item[i];
 		if (item->run != source_run)
 			continue;
 		struct tare_target *target = &making->targets[making->target_count++];
@@ -341,10 +349,10 @@ static int begin_run(struct making *making, const struct tare_record *record, in
 static const struct tare_target *target_in_run(const struct making *making, int64_t source_run, int64_t id)
 {
 	size_t at = 0;
-	for (size_t i = 0; i < making->found.count; i++) {
-		if (making->found.item[i].run != source_run)
+	for (size_t i = 0; i < making->found->count; i++) {
+		if (making->found->item[i].run != source_run)
 			continue;
-		if (making->found.item[i].id == id)
+		if (making->found->item[i].id == id)
 			return &making->targets[at];
 		at++;
 	}
@@ -373,77 +381,30 @@ static int take_record(struct making *making, const struct tare_record *record, 
 	const struct import *import = source_import(making->source);
 	const struct tare_event *events = NULL;
 	size_t event_count = import && !making->disguise ? import_events(import, &events) : 0;
-	if (keep_events(&making->kept, events, event_count, err))
+	if (kept_events(&making->kept, events, event_count, err))
 		return -1;
 	struct tare_record placed = *record;
 	placed.run = &making->run;
 	placed.target = target_in_run(making, source_run, target_id);
 	if (!placed.target)
 		return tare_fail(err, TARE_E_FORMAT, "the file changed while it was read");
-	return keep_record(&making->kept, &placed, err);
+	return kept_record(&making->kept, &placed, err);
 }
 
-static int first_reading(struct making *making, const char *path, const struct source_rules *rules, struct tare_err *err)
-{
-	AUTO_CLEANUP(source_end) struct source *source = NULL;
-	const struct tare_record *record;
-	int found;
-	if (source_open(path, rules, &source, err))
-		return -1;
-	while ((found = source_next(source, &record, err)) > 0) {
-		if (note_target(&making->found, record, err))
-			return -1;
-	}
-	return found;
-}
-
-/* A pipe once more, from a nameless temporary file. */
-static FILE *spool_input(const char *path, char *ret_path, size_t room, struct tare_err *err)
-{
-	bool standard = strcmp(path, "-") == 0;
-	AUTO_CLEANUP(file_end) FILE *own = standard ? NULL : fopen(path, "re");
-	AUTO_CLEANUP(file_end) FILE *spool = tmpfile();
-	FILE *in = standard ? stdin : own;
-	char buffer[65536];
-	size_t got;
-	if (!in || !spool) {
-		tare_fail_errno(err, errno, in ? "cannot make a temporary file for '%s'" : "cannot open '%s'", path);
-		return NULL;
-	}
-	while ((got = fread(buffer, 1, sizeof(buffer), in)) > 0) {
-		if (fwrite(buffer, 1, got, spool) != got)
-			break;
-	}
-	if (ferror(in) || fflush(spool) || ferror(spool)) {
-		tare_fail_errno(err, errno ? errno : EIO, "cannot copy '%s' into a temporary file", path);
-		return NULL;
-	}
-	snprintf(ret_path, room, "/proc/self/fd/%d", fileno(spool));
-	return take_ptr(spool);
-}
-
-static int take_file(struct making *making, struct cli *cli, const char *path, const struct source_rules *rules,
+static int take_file(struct making *making, struct cli *cli, const struct input_file *file, struct source_rules rules,
 	struct tare_err *err)
 {
-	AUTO_CLEANUP(file_end) FILE *spool = NULL;
 	AUTO_CLEANUP(source_end) struct source *source = NULL;
 	const struct tare_record *record;
-	char spooled[64], damage[512];
+	char damage[512];
 	enum tare_run_status status = TARE_RUN_FINISHED;
 	int found;
-	if (!source_is_rereadable(path)) {
-		spool = spool_input(path, spooled, sizeof(spooled), err);
-		if (!spool)
-			return -1;
-		path = spooled;
-	}
-	found_end(&making->found);
-	making->found = (struct found){.count = 0};
+	making->found = &file->found;
 	making->source_round = NULL;
-	if (first_reading(making, path, rules, err) || source_open(path, rules, &source, err))
+	rules.name = file->name;
+	if (source_open(file->path, &rules, &source, err))
 		return -1;
 	making->source = source;
-	uint64_t rounds = making->rounds;
 	while ((found = source_next(source, &record, err)) > 0) {
 		status = record->run->status;
 		if (take_record(making, record, err))
@@ -454,7 +415,7 @@ static int take_file(struct making *making, struct cli *cli, const char *path, c
 	if (source_damage(source, damage, sizeof(damage)))
 		cli_warn(cli, "%s", damage);
 	making->source = NULL;
-	return making->rounds > rounds ? 0 : tare_fail(err, TARE_E_FORMAT, "'%s' holds no round", path);
+	return 0;
 }
 
 /* The i-th of a list, or its only one. */
@@ -476,9 +437,44 @@ static void making_end(struct making *making)
 {
 	tare_writer_free(making->writer);
 	disguise_free(making->disguise);
-	found_end(&making->found);
 	kept_end(&making->kept);
 	free(making->targets);
+}
+
+/* What could not be finished is no recording; one that was there before keeps what is whole in it. */
+static void take_back(struct cli *cli, struct making *making, int written)
+{
+	const char *path = making->config->output;
+	AUTO_FREE char *journal = NULL;
+	if (making->config->append) {
+		if (written)
+			cli_warn(cli, "'%s' has the %d file%s before that", path, written, written == 1 ? "" : "s");
+		return;
+	}
+	tare_writer_free(take_ptr(making->writer));
+	unlink(path);
+	if (asprintf(&journal, "%s-journal", path) > 0)
+		unlink(journal);
+}
+
+static int write_all(struct cli *cli, struct making *making, const struct inputs *inputs, const struct source_rules *rules,
+	struct tare_err *err)
+{
+	const struct import_config *config = making->config;
+	char label[256];
+	int written = 0;
+	for (int i = 0; i < inputs->count; i++) {
+		if (inputs->file[i].left_out)
+			continue;
+		making->label = config->labels ? label : NULL;
+		if ((config->labels && label_of(config->labels, i, inputs->count, label, sizeof(label), err)) ||
+			take_file(making, cli, &inputs->file[i], *rules, err)) {
+			take_back(cli, making, written);
+			return -1;
+		}
+		written++;
+	}
+	return 0;
 }
 
 static int make(struct cli *cli, const struct import_config *config, int count, char **paths, struct tare_err *err)
@@ -490,30 +486,23 @@ static int make(struct cli *cli, const struct import_config *config, int count, 
 		.unit = config->log.unit,
 		.capture = config->capture};
 	AUTO_CLEANUP(making_end) struct making making = {.config = config};
+	AUTO_CLEANUP(inputs_end) struct inputs inputs = {NULL, 0};
+	struct stat status;
 	char label[256];
-	/* before anything is made: a mistyped format or label list leaves no file */
 	if (config->labels && label_of(config->labels, 0, count, label, sizeof(label), err))
 		return -1;
-	if (config->anonymize && disguise_open(&making.disguise, err))
+	/* before hours of reading; whoever makes it meanwhile is met by the writer */
+	if (!config->append && stat(config->output, &status) == 0)
+		return tare_fail(err, TARE_E_USAGE, "'%s' exists; --append adds a run to it", config->output);
+	if (check_twice(count, paths, err) || (config->anonymize && disguise_open(&making.disguise, err)))
 		return -1;
-	if (tare_writer_open(config->output, config->append ? TARE_APPEND : TARE_CREATE, &making.writer, err))
+	int usable = read_all(cli, &rules, count, paths, &inputs, err);
+	if (usable < 0 || tare_writer_open(config->output, config->append ? TARE_APPEND : TARE_CREATE, &making.writer, err) ||
+		write_all(cli, &making, &inputs, &rules, err) || tare_writer_close(&making.writer, err))
 		return -1;
-	for (int i = 0; i < count; i++) {
-		making.label = NULL;
-		if (config->labels) {
-			if (label_of(config->labels, i, count, label, sizeof(label), err))
-				return -1;
-			making.label = label;
-		}
-		if (take_file(&making, cli, paths[i], &rules, err)) {
-			if (!config->append && i == 0)
-				unlink(config->output);
-			return -1;
-		}
-	}
-	fprintf(cli->out, "%s: %d file%s, %llu round%s, %llu samples\n", config->output, count, count == 1 ? "" : "s",
+	fprintf(cli->out, "%s: %d file%s, %llu round%s, %llu samples\n", config->output, usable, usable == 1 ? "" : "s",
 		(unsigned long long)making.rounds, making.rounds == 1 ? "" : "s", (unsigned long long)making.samples);
-	return tare_writer_close(&making.writer, err);
+	return 0;
 }
 
 static int import_run(struct cli *cli, void *configuration, int operand_count, char **operands, struct tare_err *err)

@@ -163,7 +163,7 @@ static int write_svg(const struct report_making *making, const char *folder, con
 {
 	const struct plot_svg_rules rules = {.verdict = verdict_for(making, number)};
 	AUTO_FREE char *path = NULL;
-	struct report_file file;
+	struct report_file file = {.out = NULL};
 	if (asprintf(&path, number ? "%s/%s-%zu.svg" : "%s/%s.svg", folder, plot_kind_name(kind), number + 1) < 0) {
 		path = NULL;
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
@@ -206,7 +206,7 @@ static int64_t made_at(void)
 static int write_out(
 	struct cli *cli, struct report_making *making, const struct report_config *config, struct tare_err *err)
 {
-	struct report_file file;
+	struct report_file file = {.out = NULL};
 	const char *path = config->output ? config->output : "-";
 	if (report_file_open(path, cli->out, &file, err))
 		return -1;

@@ -44,12 +44,14 @@ int report_again_write(struct cli *cli, const struct page *page, struct source *
 
 /*
  * A file that takes its name when it is complete: what stood there stays until
- * then, and whatever fails leaves it. "-" is `fallback`, which is not closed.
+ * then, and whatever fails leaves it. With is_new, set before the opening, a file that is there already is refused.
+ * "-" is `fallback`, which is not closed.
  */
 struct report_file {
 	FILE *out;
 	char *beside;
 	const char *path;
+	bool is_new;
 	bool direct; /* not a file of the usual kind: written to at once */
 };
 int report_file_open(const char *path, FILE *fallback, struct report_file *ret_file, struct tare_err *err) TARE_MUST_USE;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/stream.h"
 #include "cli/report.h"
 
 static int open_directly(const char *path, struct report_file *ret_file, struct tare_err *err)
@@ -27,9 +28,13 @@ int report_file_open(const char *path, FILE *fallback, struct report_file *ret_f
 		return 0;
 	}
 	struct stat status;
+	bool there = stat(path, &status) == 0;
 	/* What is no file cannot be replaced by one: /dev/null, a pipe. */
-	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+	if (there && !S_ISREG(status.st_mode))
 		return open_directly(path, ret_file, err);
+	if (there && ret_file->is_new)
+		return tare_fail_errno(err, EEXIST, "cannot create '%s'", path);
+	file.is_new = ret_file->is_new;
 	if (asprintf(&file.beside, "%s.XXXXXX", path) < 0)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	AUTO_FD fd = mkostemp(file.beside, O_CLOEXEC);
@@ -47,22 +52,31 @@ int report_file_open(const char *path, FILE *fallback, struct report_file *ret_f
 	return 0;
 }
 
+/* 0 or errno. Some file systems cannot rename without replacing: there the look at the start has to do. */
+static int take_name(const struct report_file *file)
+{
+	if (file->is_new && renameat2(AT_FDCWD, file->beside, AT_FDCWD, file->path, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (file->is_new && errno != EINVAL && errno != ENOSYS)
+		return errno;
+	return rename(file->beside, file->path) ? errno : 0;
+}
+
 int report_file_close(struct report_file *file, struct tare_err *err)
 {
 	if (!file->beside && !file->direct)
 		return 0;
-	errno = 0;
-	bool failed = ferror(file->out) != 0 || fflush(file->out) != 0 || (!file->direct && fsync(fileno(file->out)) != 0);
-	int error = errno;
-	failed |= fclose(file->out) != 0;
-	file->out = NULL;
-	if (!failed && !file->direct && rename(file->beside, file->path) != 0) {
-		failed = true;
+	int error = stream_errno(file->out);
+	if (!error && !file->direct && fsync(fileno(file->out)) != 0)
 		error = errno;
-	}
-	if (failed) {
+	if (fclose(file->out) != 0 && !error)
+		error = errno;
+	file->out = NULL;
+	if (!error && !file->direct)
+		error = take_name(file);
+	if (error) {
 		report_file_abandon(file);
-		return tare_fail_errno(err, error ? error : EIO, "cannot write '%s'", file->path);
+		return tare_fail_errno(err, error, "cannot write '%s'", file->path);
 	}
 	free(file->beside);
 	file->beside = NULL;

@@ -29,6 +29,7 @@ struct source {
 	const struct source_rules *rules;
 	struct tare_recording *recording; /* one of the two is set */
 	struct import *import;
+	FILE *stream;               /* the log's, where we opened it */
 	struct tare_record bounded;  /* the last record, with the bound on the clocks' offset that its run was told */
 	bool *run_seen;     /* by place among the recording's runs */
 	int64_t writer;     /* process that is writing the recording now; 0: none */
@@ -59,10 +60,18 @@ bool source_is_rereadable(const char *path)
 	return strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+static const char *name_of(const struct source *source)
+{
+	return source->rules->name ? source->rules->name : source->path;
+}
+
 /* A run that was killed may have left its last round in memory: it belongs to the file. */
 static int open_recording(struct source *source, struct tare_err *err)
 {
 	struct tare_err why = {0};
+	if (strcmp(name_of(source), source->path) != 0)
+		return tare_fail(err, TARE_E_USAGE, "%s is a recording, which cannot be read from a pipe: name the file",
+			name_of(source));
 	source->writer = tare_recording_writer(source->path);
 	if (source->writer == 0 && session_salvage(source->path, source->salvaged, sizeof(source->salvaged), &why))
 		snprintf(source->salvaged, sizeof(source->salvaged),
@@ -71,6 +80,17 @@ static int open_recording(struct source *source, struct tare_err *err)
 		return -1;
 	tare_recording_pack(source->recording, source->rules->packed ? PACK_LEAST : 0);
 	return 0;
+}
+
+/* Under another name than its path: a stream, which import does not close. */
+static int open_log(struct source *source, const struct import_rules *rules, struct tare_err *err)
+{
+	if (!source->rules->name || strcmp(source->path, "-") == 0)
+		return import_open(source->path, rules, &source->import, err);
+	source->stream = fopen(source->path, "re");
+	if (!source->stream)
+		return tare_fail_errno(err, errno, "cannot open '%s'", source->rules->name);
+	return import_open_stream(source->stream, source->rules->name, rules, &source->import, err);
 }
 
 int source_open(const char *path, const struct source_rules *rules, struct source **ret_source, struct tare_err *err)
@@ -90,8 +110,7 @@ int source_open(const char *path, const struct source_rules *rules, struct sourc
 		.column = rules->column,
 		.unit = rules->unit,
 		.capture = rules->capture};
-	int failed = recording ? open_recording(source, err) : import_open(path, &import_rules, &source->import, err);
-	if (failed) {
+	if (recording ? open_recording(source, err) : open_log(source, &import_rules, err)) {
 		source_free(source);
 		return -1;
 	}
@@ -105,6 +124,8 @@ void source_free(struct source *source)
 		return;
 	tare_recording_free(source->recording);
 	import_free(source->import);
+	if (source->stream)
+		fclose(source->stream);
 	free(source->run_seen);
 	free(source);
 }
@@ -174,7 +195,7 @@ bool source_damage(const struct source *source, char *buffer, size_t room)
 	struct tare_damage damage = tare_recording_damage(source->recording);
 	if (damage.readable == damage.expected && !damage.reason[0])
 		return false;
-	text_add(&text, "%s: %" PRIu64 " of %" PRIu64 " samples are readable (%s)", source->path, damage.readable,
+	text_add(&text, "%s: %" PRIu64 " of %" PRIu64 " samples are readable (%s)", name_of(source), damage.readable,
 		damage.expected, damage.reason);
 	return true;
 }

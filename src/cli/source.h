@@ -19,6 +19,7 @@ struct tare_recording;
 /* How to read; `label` NULL and `round` 0 take every round. */
 struct source_rules {
 	int64_t every_ns; /* imported logs: the interval that was asked for; 0: inferred */
+	const char *name;          /* what messages call the file; NULL: its path */
 	const char *format;        /* logs: read as this, whatever it looks like; NULL: as it looks */
 	const char *column, *unit; /* plain numbers: which column, and what one is; NULL: as the file tells */
 	bool lenient;     /* pass over what is damaged */

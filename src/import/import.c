@@ -71,6 +71,11 @@ static int refuse(const struct import *import, const char *head, size_t head_byt
 	size_t bytes = end ? (size_t)(end - head) : head_bytes;
 	while (bytes && head[bytes - 1] == '\r')
 		bytes--;
+	/* the NUL behind it is dropped from lines */
+	static const char recording[] = "SQLite format 3";
+	if (head_bytes >= sizeof(recording) - 1 && memcmp(head, recording, sizeof(recording) - 1) == 0)
+		return tare_fail(err, TARE_E_USAGE,
+			"%s is a recording, which cannot be read from a pipe or packed: name the file itself", import->name);
 	return tare_fail(err, TARE_E_FORMAT,
 		"'%s': not a tare recording, and no capture or log that tare knows (first line: %s)", import->name,
 		quote(head, bytes).text);

@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 
 enum { BLOCK_BYTES = 256 << 10, ZSTD_WINDOW_LOG_MAX = 27 };
-static const uint64_t FREE_BYTES = UINT64_C(1) << 30;
+static const uint64_t FREE_BYTES = UINT64_C(1) << 26;
 enum { RATIO_MAX = 500 };
 
 enum coding { PLAIN, GZIP, ZSTD };

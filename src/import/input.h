@@ -8,7 +8,7 @@
  * Read, not mapped: a mapped file that another process cuts short ends ours with
  * SIGBUS.
  *
- * Packed input may grow without limit, but not out of proportion: beyond 1 GiB
+ * Packed input may grow without limit, but not out of proportion: beyond 64 MiB
  * it must not exceed 500 times what was read, else it is refused as a bomb. A
  * window of zstd above 128 MiB is refused too. Only one layer is unpacked.
  */
