@@ -23,6 +23,7 @@ struct lines {
 	const char *name;
 	enum encoding encoding;
 	bool at_end, skipping, started;
+	char ends; /* what ends a line: '\n', or '\r' where the head has no '\n' at all */
 	uint64_t number, nul_bytes;
 	uint32_t high_surrogate; /* waiting for its low half */
 	size_t raw_used;         /* bytes of an incomplete code unit kept from the last read */
@@ -121,6 +122,12 @@ static void take_raw(struct lines *lines, size_t count)
 	decode_utf16(lines, count - mark);
 }
 
+static void tell_ends(struct lines *lines)
+{
+	bool newline = memchr(lines->text, '\n', lines->end), carriage = memchr(lines->text, '\r', lines->end);
+	lines->ends = carriage && !newline ? '\r' : '\n';
+}
+
 /* Makes room and reads on; at_end is set when there is no more. */
 static int fill(struct lines *lines, struct tare_err *err)
 {
@@ -180,6 +187,7 @@ int lines_open(FILE *stream, const char *name, struct lines **ret_lines, struct 
 	errno = 0;
 	if (fill(lines, err))
 		return -1;
+	tell_ends(lines);
 	*ret_lines = take_ptr(lines);
 	return 0;
 }
@@ -195,6 +203,7 @@ int lines_open_bytes(const void *bytes, size_t count, struct lines **ret_lines, 
 		memcpy(lines->raw, bytes, count);
 		take_raw(lines, count);
 	}
+	tell_ends(lines);
 	*ret_lines = take_ptr(lines);
 	return 0;
 }
@@ -254,7 +263,7 @@ int lines_next(struct lines *lines, struct line *ret_line, struct tare_err *err)
 	for (;;) {
 		size_t have = lines->end - lines->begin;
 		char *start = lines->text + lines->begin;
-		char *newline = have > searched ? memchr(start + searched, '\n', have - searched) : NULL;
+		char *newline = have > searched ? memchr(start + searched, lines->ends, have - searched) : NULL;
 		if (newline) {
 			size_t at = (size_t)(newline - lines->text);
 			hand_out(lines, at, at + 1, ret_line);

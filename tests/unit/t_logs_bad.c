@@ -71,6 +71,20 @@ static void test_json(void)
 	free(log);
 }
 
+/* Ends of lines of all systems, the oldest Macintosh included, and blank lines behind the last. */
+static void test_ends(void)
+{
+	static const char *const ends[] = {"\n", "\r\n", "\r", "\n\n\n", "\r\r"};
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		char text[300];
+		snprintf(text, sizeof(text), "\xEF\xBB\xBF" "h : [0], 64 bytes, 0.030 ms (0.030 avg, 0%% loss)%s"
+					     "h : [1], 64 bytes, 0.050 ms (0.030 avg, 0%% loss)%s", ends[i], ends[i]);
+		struct log_read *log = log_text(text, (struct import_rules){0});
+		IS_I64(log->record[0].fates.count[TARE_ANSWERED], 2, "a line's end of any system");
+		free(log);
+	}
+}
+
 static void test_packed(void)
 {
 	/* 32 MiB of one line each in 32 kB: refused long before its end */
@@ -126,6 +140,7 @@ int main(void)
 	test_numbers();
 	test_usage();
 	test_json();
+	test_ends();
 	test_packed();
 	test_damage();
 	return tap_done();
