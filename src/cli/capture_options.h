@@ -31,7 +31,7 @@
 		CAPTURE_OPTION_TEXT(config, member, to, "to", "TAP|FILE",                                              \
 			"captures: to there, in the same file or in a second one"),                                    \
 		CAPTURE_OPTION_TEXT(config, member, clock, "clock", "same|TIME",                                       \
-			"captures: two files' clocks are one, or this far apart at most"),                             \
+			"captures and joined logs: two files' clocks are one, or this far apart at most"),             \
 		CAPTURE_OPTION_TEXT(config, member, marks, "marks", "BIT",                                             \
 			"captures: stamps mark the first or the last bit; first,last for two taps"),                   \
 		CAPTURE_OPTION_TEXT(config, member, line_rate, "line-rate", "BITS",                                    \

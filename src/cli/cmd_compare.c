@@ -110,7 +110,8 @@ static int read_files(const struct compare_config *config, int count, char **ope
 	struct tare_trials *trials, struct tare_err *err)
 {
 	const struct source_rules rules = {.every_ns = config->every_ns, .lenient = config->lenient,
-		.format = config->log.format, .column = config->log.column, .unit = config->log.unit};
+		.format = config->log.format, .column = config->log.column, .unit = config->log.unit,
+		.with = config->log.with};
 	int separator = find_separator(count, operands);
 	for (int i = 0; i < count; i++) {
 		size_t added = 0;
@@ -145,7 +146,8 @@ static int take_key(const struct compare_config *config, int count, char **opera
 	struct judging *judging, struct tare_err *err)
 {
 	const struct source_rules rules = {.every_ns = config->every_ns, .lenient = config->lenient,
-		.format = config->log.format, .column = config->log.column, .unit = config->log.unit};
+		.format = config->log.format, .column = config->log.column, .unit = config->log.unit,
+		.with = config->log.with};
 	const struct tare_record *record = NULL;
 	struct source *source = NULL;
 	const char *first = operands[find_separator(count, operands) == 0 ? 1 : 0];

@@ -155,6 +155,7 @@ static struct source_rules source_rules_of(const struct export_config *config)
 		.round = config->round,
 		.format = config->log.format,
 		.column = config->log.column,
+		.with = config->log.with,
 		.unit = config->log.unit,
 		.capture = config->capture};
 }

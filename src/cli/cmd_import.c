@@ -8,6 +8,7 @@
  * for that. Memory follows one round.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -314,6 +315,8 @@ static int copy_sides(struct making *making, int64_t source_run, struct tare_err
 static int begin_run(struct making *making, const struct tare_record *record, int64_t source_run, struct tare_err *err)
 {
 	const struct tare_setting *settings = NULL;
+	struct tare_setting bound;
+	char bound_text[32];
 	size_t setting_count = 0;
 	struct tare_recording *recording = source_recording(making->source);
 	free(making->targets);
@@ -337,6 +340,12 @@ static int begin_run(struct making *making, const struct tare_record *record, in
 	if (recording && !making->disguise &&
 		tare_recording_settings(recording, source_run, &settings, &setting_count, err))
 		return -1;
+	if (!recording && record->series.clock_bound_ns > 0) {
+		snprintf(bound_text, sizeof(bound_text), "%" PRId64 "ns", record->series.clock_bound_ns);
+		bound = (struct tare_setting){.name = "clock-bound", .value = bound_text, .origin = "command line"};
+		settings = &bound;
+		setting_count = 1;
+	}
 	making->run = *record->run;
 	making->run.spool = NULL;
 	making->source_run = source_run;
@@ -484,6 +493,7 @@ static int make(struct cli *cli, const struct import_config *config, int count, 
 		.format = config->log.format,
 		.column = config->log.column,
 		.unit = config->log.unit,
+		.with = config->log.with,
 		.capture = config->capture};
 	AUTO_CLEANUP(making_end) struct making making = {.config = config};
 	AUTO_CLEANUP(inputs_end) struct inputs inputs = {NULL, 0};

@@ -92,6 +92,7 @@ static int take_files(struct drawing *drawing, int count, char **paths, struct t
 		.format = config->log.format,
 		.column = config->log.column,
 		.unit = config->log.unit,
+		.with = config->log.with,
 		.lenient = config->lenient,
 		.label = config->label,
 		.round = config->round,

@@ -243,6 +243,7 @@ static int report_run(struct cli *cli, void *configuration, int operand_count, c
 		.format = config->log.format,
 		.column = config->log.column,
 		.unit = config->log.unit,
+		.with = config->log.with,
 		.lenient = config->lenient,
 		.packed = true,
 		.label = config->label,

@@ -380,6 +380,7 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 		.format = config->log.format,
 		.column = config->log.column,
 		.unit = config->log.unit,
+		.with = config->log.with,
 		.lenient = config->lenient,
 		.packed = true,
 		.label = config->label,

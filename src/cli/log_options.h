@@ -4,7 +4,7 @@
 #include "base/option.h"
 
 struct log_rules {
-	const char *format, *column, *unit; /* as in struct import_rules */
+	const char *format, *column, *unit, *with; /* as in struct import_rules */
 };
 
 #define LOG_OPTIONS(config, member)                                                                                    \
@@ -15,6 +15,11 @@ struct log_rules {
 		.help = "logs: read as this, whatever it looks like: ping, irtt-json, sockperf, ... (default: told from " \
 			"the content)",                                                                                \
 		.offset = OPTION_AT(config, member.format)},                                                           \
+		{.name = "with",                                                                                       \
+			.type = OPTION_TEXT,                                                                           \
+			.metavar = "FILE,...",                                                                         \
+			.help = "logs: files that belong to this one, joined to it: the EC2 tool's other CSV files",   \
+			.offset = OPTION_AT(config, member.with)},                                                     \
 		{.name = "column",                                                                                     \
 			.type = OPTION_TEXT,                                                                           \
 			.metavar = "NAME",                                                                             \

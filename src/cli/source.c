@@ -107,6 +107,7 @@ int source_open(const char *path, const struct source_rules *rules, struct sourc
 		.every_ns = rules->every_ns,
 		.lenient = rules->lenient,
 		.format = rules->format,
+		.with = rules->with,
 		.column = rules->column,
 		.unit = rules->unit,
 		.capture = rules->capture};

@@ -22,6 +22,7 @@ struct source_rules {
 	const char *name;          /* what messages call the file; NULL: its path */
 	const char *format;        /* logs: read as this, whatever it looks like; NULL: as it looks */
 	const char *column, *unit; /* plain numbers: which column, and what one is; NULL: as the file tells */
+	const char *with;          /* logs: files that belong to it, see import_rules */
 	bool lenient;     /* pass over what is damaged */
 	bool packed;      /* long series of recordings come packed, see tare_recording_pack */
 	const char *label;

@@ -14,7 +14,7 @@ const struct import_format *const import_formats[] = {&sockperf_format, &irtt_js
 	&lagscope_json_format, &mtr_json_format, &trippy_format, &fping_json_format, &ping_json_format,
 	&tare_jsonl_format, &tare_csv_format, &hlog_format, &wrk2_format, &hgrm_format, &cyclictest_format, &rtla_format, &rtla_top_format, &oslat_text_format,
 	&netperf_format, &netperf_keyval_format, &sfnt_format, &sfnt_stream_raw_format, &eflatency_format,
-	&eflatency_yaml_format, &exanic_format, &exact_match_format, &nanoping_format, &aws_format, &twamp_light_format,
+	&eflatency_yaml_format, &exanic_format, &exact_match_format, &nanoping_format, &aws_format, &twamp_light_format, &twamp_light_legacy_format,
 	&owamp_summary_format, &prometheus_format, &lagscope_format, &fping_format, &ping_format, &twping_format,
 	&owping_format, &mtr_raw_format, &irtt_raw_format, &sysjitter_format, &sysjitter_table_format, &cyclictest_verbose_format, &numbers_format, NULL};
 
@@ -31,19 +31,16 @@ const char *import_format_name(size_t i, const char **ret_help)
 const struct import_format *import_format_named(const char *name, struct tare_err *err)
 {
 	const char *names[FORMATS + 1] = {NULL};
-	char list[700];
-	struct text text = TEXT_IN(list);
 	for (size_t i = 0; i < FORMATS; i++) {
 		if (strcmp(import_formats[i]->name, name) == 0)
 			return import_formats[i];
 		names[i] = import_formats[i]->name;
-		text_add(&text, "%s%s", i ? ", " : "", names[i]);
 	}
 	const char *near = nearest_word(name, names);
 	if (near)
 		tare_fail(err, TARE_E_USAGE, "unknown format '%s', nearest is '%s'", name, near);
 	else
-		tare_fail(err, TARE_E_USAGE, "unknown format '%s'; there are %s", name, list);
+		tare_fail(err, TARE_E_USAGE, "unknown format '%s'\n  'tare import --list-formats' prints those there are", name);
 	return NULL;
 }
 

@@ -115,6 +115,10 @@ int import_open_stream(FILE *stream, const char *name, const struct import_rules
 		import->format = &capture_format;
 	else if (open_lines(import, err))
 		return -1;
+	if (import->rules.with && !import->format->joins)
+		return tare_fail(err, TARE_E_USAGE,
+			"'%s' is %s: --with goes with the CSV files of the EC2 packet timestamping tool", import->name,
+			import->format->help);
 	if (import->format->read ? pieces_open(import, &import->reader, err)
 				 : import->format->open(import, &import->reader, err))
 		return -1;

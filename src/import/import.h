@@ -60,6 +60,7 @@ struct import_rules {
 	 * ms, s), NULL: as the column's name ends ("rtt_us"), else ns.
 	 */
 	const char *column, *unit;
+	const char *with;   /* files that belong to this one, with commas between; NULL: none. Refused where a format has no such */
 	const char *format; /* name of a reader, whatever the content looks like; NULL: told from the content */
 	struct capture_rules capture;
 };

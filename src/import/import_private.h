@@ -22,6 +22,7 @@ struct import_format {
 	void (*free)(void *reader);
 	/* Instead of the last three: reads everything at once (pieces.h). */
 	int (*read)(struct import *import, struct pieces *pieces, struct tare_err *err);
+	bool joins;       /* knows what to do with import_rules.with */
 	const char *tool; /* what recordings note as the run's tool */
 	const char *help; /* "a full log of sockperf" */
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * owamp: what owping -R and twping -R print of every packet, and the summary of
- * -M with its buckets. Times are 64-bit NTP: seconds since 1900 in the upper half.
- * One way is only as good as the two clocks; the files carry an error estimate of
- * each end, and their sum is told.
+ * What owping -R and twping -R print of every packet. Times are 64-bit NTP:
+ * seconds since 1900 in the upper half. One way is only as good as the two clocks;
+ * the files carry an error estimate of each end, and their sum is told. owping
+ * prints the way there and then the way back, and says nowhere that the other one
+ * begins: a number that comes again with another send time does.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,21 +71,42 @@ static bool knows_twping(struct lines *head)
 	return head_has(head, 20, is_twping);
 }
 
-/* Requests by their number, those without a line lost. */
-static int reach(struct pieces *pieces, struct piece *piece, const struct line *line, struct field_text seq,
-	size_t *ret_i, struct tare_err *err)
+/* What is known of the file so far. */
+struct session {
+	struct piece *piece;
+	bool twoway;
+	uint64_t unsynchronised; /* packets with an end that was */
+	int64_t worst_ns;        /* largest sum of both ends' error estimates */
+};
+
+/* Where the fields of a packet are: sent, received, and of a reflected one sent and received. */
+static const size_t places[2][4] = {{1, 4}, {1, 4, 9, 12}};
+static const size_t syncs[2][4] = {{2, 5}, {2, 5, 10, 13}};
+static const enum tare_stage stages[2][4] = {{TARE_STAGE_USER_TX, TARE_STAGE_PEER_USER},
+	{TARE_STAGE_USER_TX, TARE_STAGE_PEER_USER, TARE_STAGE_PEER_TX, TARE_STAGE_USER_RX}};
+
+static int begin(struct pieces *pieces, struct session *session, struct tare_err *err)
 {
-	uint64_t i = 0;
-	if (!number_count(seq.at, seq.bytes, &i) || i > piece->count + (1 << 20)) {
-		*ret_i = SIZE_MAX;
-		return piece_damaged(pieces, line, "a sequence number out of range", err);
-	}
+	const struct tare_origin origin = {.quantity = session->twoway ? TARE_QUANTITY_RTT : TARE_QUANTITY_ONE_WAY,
+		.clock = TARE_CLOCK_WALL,
+		.pacing = TARE_PACING_OPEN,
+		.lateness = TARE_LATENESS_UNKNOWN};
+	char url[40];
+	snprintf(url, sizeof(url), "%s:%s", session->twoway ? "twping" : "owping", pieces->count ? "session-" : "");
+	if (pieces->count)
+		snprintf(url + strlen(url), sizeof(url) - strlen(url), "%zu", pieces->count + 1);
+	session->piece = piece_add(pieces, url, "udp", "", &origin, err);
+	return session->piece ? 0 : -1;
+}
+
+/* Requests by their number, those without a line lost. */
+static int reach(struct piece *piece, size_t i, struct tare_err *err)
+{
 	while (piece->count <= i) {
 		if (piece_row(piece, err))
 			return -1;
 		piece->fate[piece->count - 1] = TARE_LOST;
 	}
-	*ret_i = (size_t)i;
 	return 0;
 }
 
@@ -94,73 +116,95 @@ static int64_t error_ns(struct field_text field)
 	return number.why || number.ns < 0 ? 0 : number.ns;
 }
 
-/* SEQ STIME SS SERR RTIME RS RERR TTL */
-static int take_owping(struct pieces *pieces, struct piece *piece, const struct line *line,
-	const struct field_text *field, int64_t *worst_ns, struct tare_err *err)
+/* The send time that the number already has; TARE_NO_TIME without. */
+static int64_t sent_before(const struct piece *piece, uint64_t i)
 {
-	int64_t sent = 0, received = 0;
-	size_t i;
-	if (!read_ntp(field[1], &sent) || !read_ntp(field[4], &received) || sent == TARE_NO_TIME)
-		return piece_damaged(pieces, line, "a time that is none", err);
-	if (reach(pieces, piece, line, field[0], &i, err) || i == SIZE_MAX)
-		return i == SIZE_MAX ? 0 : -1;
-	if (piece->fate[i] == TARE_ANSWERED) {
-		piece->beside.duplicate++;
-		return 0;
-	}
-	if (!pieces->import->run.epoch_real_ns)
-		pieces->import->run.epoch_real_ns = sent;
-	if (piece_stage(piece, i, TARE_STAGE_USER_TX, sent - pieces->import->run.epoch_real_ns, err))
-		return -1;
-	if (received == TARE_NO_TIME)
-		return 0;
-	int64_t error = error_ns(field[3]) + error_ns(field[6]);
-	*worst_ns = error > *worst_ns ? error : *worst_ns;
-	piece->fate[i] = TARE_ANSWERED;
-	return piece_span(piece, i, TARE_SPAN_ONE_WAY, received - sent, err);
+	const int64_t *sent = piece->at_ns[TARE_STAGE_USER_TX];
+	return sent && i < piece->count ? sent[i] : TARE_NO_TIME;
 }
 
-/* Sent: seq, send, sync, err, recv, sync, err, ttl; the same of the reflected packet. */
-static int take_twping(struct pieces *pieces, struct piece *piece, const struct line *line,
-	const struct field_text *field, int64_t *worst_ns, struct tare_err *err)
+static void take_quality(struct session *session, const struct field_text *field)
 {
-	int64_t at[4];
-	static const size_t places[4] = {1, 4, 9, 12};
-	size_t i;
-	for (int j = 0; j < 4; j++) {
-		if (!read_ntp(field[places[j]], &at[j]))
+	int64_t error = error_ns(field[3]) + error_ns(field[6]);
+	bool synchronised = true;
+	session->worst_ns = error > session->worst_ns ? error : session->worst_ns;
+	for (size_t j = 0; j < (session->twoway ? 4u : 2u); j++)
+		synchronised = synchronised && !field_is(field[syncs[session->twoway][j]], "0");
+	session->unsynchronised += !synchronised;
+}
+
+/* SEQ STIME SS SERR RTIME RS RERR TTL, and with twping the same of the reflected packet. */
+static int take_packet(struct pieces *pieces, struct session *session, const struct line *line,
+	const struct field_text *field, struct tare_err *err)
+{
+	int64_t at[4] = {TARE_NO_TIME, TARE_NO_TIME, TARE_NO_TIME, TARE_NO_TIME};
+	size_t ends = session->twoway ? 4 : 2;
+	uint64_t i = 0;
+	for (size_t j = 0; j < ends; j++) {
+		if (!read_ntp(field[places[session->twoway][j]], &at[j]))
 			return piece_damaged(pieces, line, "a time that is none", err);
 	}
 	if (at[0] == TARE_NO_TIME)
 		return piece_damaged(pieces, line, "a packet that was never sent", err);
-	if (reach(pieces, piece, line, field[0], &i, err) || i == SIZE_MAX)
-		return i == SIZE_MAX ? 0 : -1;
-	int64_t epoch = pieces->import->run.epoch_real_ns ? pieces->import->run.epoch_real_ns : at[0];
-	pieces->import->run.epoch_real_ns = epoch;
-	static const enum tare_stage stages[4] = {
-		TARE_STAGE_USER_TX, TARE_STAGE_PEER_USER, TARE_STAGE_PEER_TX, TARE_STAGE_USER_RX};
-	for (int j = 0; j < 4; j++) {
-		if (at[j] != TARE_NO_TIME && piece_stage(piece, i, stages[j], at[j] - epoch, err))
+	if (!number_count(field[0].at, field[0].bytes, &i) || i > session->piece->count + (1 << 20))
+		return piece_damaged(pieces, line, "a sequence number out of range", err);
+	int64_t *epoch = &pieces->import->run.epoch_real_ns;
+	*epoch = *epoch ? *epoch : at[0];
+	int64_t before = sent_before(session->piece, i);
+	if (before != TARE_NO_TIME && before != at[0] - *epoch && begin(pieces, session, err))
+		return -1;
+	struct piece *piece = session->piece;
+	if (reach(piece, (size_t)i, err))
+		return -1;
+	if (piece->fate[i] == TARE_ANSWERED) {
+		piece->beside.duplicate++;
+		return 0;
+	}
+	for (size_t j = 0; j < ends; j++) {
+		bool own = session->twoway || j == 0;
+		if (own && at[j] != TARE_NO_TIME &&
+			piece_stage(piece, (size_t)i, stages[session->twoway][j], at[j] - *epoch, err))
 			return -1;
 	}
-	int64_t error = error_ns(field[3]) + error_ns(field[6]);
-	*worst_ns = error > *worst_ns ? error : *worst_ns;
-	piece->fate[i] = at[3] == TARE_NO_TIME ? TARE_LOST : TARE_ANSWERED;
+	if (at[ends - 1] == TARE_NO_TIME)
+		return 0;
+	piece->fate[i] = TARE_ANSWERED;
+	take_quality(session, field);
+	return session->twoway ? 0 : piece_span(piece, (size_t)i, TARE_SPAN_ONE_WAY, at[1] - at[0], err);
+}
+
+static int note_packets(struct import *import, const struct pieces *pieces, const struct session *session, struct tare_err *err)
+{
+	char worst[32];
+	import->round = 1;
+	format_duration(session->worst_ns, worst, sizeof(worst));
+	if (session->twoway) {
+		if (import_note(import, IMPORT_QUANTITY, err,
+			    "rtt is from send to receive; service is the reflector's part, on its own clock; twping's own round-trip "
+			    "time leaves that out, and its percentiles are upper edges of buckets ranked over what was sent"))
+			return -1;
+	} else if (import_note(import, IMPORT_QUANTITY, err,
+			   "one_way is the difference of two clocks, which by their own estimate may be off by up to %s together; "
+			   "owping's own percentiles are upper edges of buckets ranked over what was sent", worst)) {
+		return -1;
+	}
+	if (pieces->count > 1 && import_note(import, IMPORT_HEAD, err,
+					 "%zu sessions one behind the other: the first is the way there, the next the way back",
+					 pieces->count))
+		return -1;
+	if (session->unsynchronised)
+		return import_note(import, IMPORT_LIMIT, err,
+			"an end of %" PRIu64 " packets said that its clock was not synchronised", session->unsynchronised);
 	return 0;
 }
 
 static int read_packets(struct import *import, struct pieces *pieces, bool twoway, struct tare_err *err)
 {
-	struct tare_origin origin = {.quantity = twoway ? TARE_QUANTITY_RTT : TARE_QUANTITY_ONE_WAY,
-		.clock = TARE_CLOCK_WALL,
-		.pacing = TARE_PACING_OPEN,
-		.lateness = TARE_LATENESS_UNKNOWN};
+	struct session session = {.twoway = twoway};
 	struct line line;
-	char copy[512], worst[32];
-	int64_t worst_ns = 0;
+	char copy[512];
 	int got;
-	struct piece *piece = piece_add(pieces, twoway ? "twping:" : "owping:", "udp", "", &origin, err);
-	if (!piece)
+	if (begin(pieces, &session, err))
 		return -1;
 	while ((got = lines_next(import->lines, &line, err)) == 1) {
 		struct field_text field[TWPING_FIELDS + 1];
@@ -170,18 +214,10 @@ static int read_packets(struct import *import, struct pieces *pieces, bool twowa
 				piece_noise(pieces, &line);
 			continue;
 		}
-		if (twoway ? take_twping(pieces, piece, &line, field, &worst_ns, err)
-			   : take_owping(pieces, piece, &line, field, &worst_ns, err))
+		if (take_packet(pieces, &session, &line, field, err))
 			return -1;
 	}
-	if (got < 0)
-		return -1;
-	format_duration(worst_ns, worst, sizeof(worst));
-	if (twoway)
-		return import_note(import, IMPORT_QUANTITY, err,
-			"rtt is from send to receive; service is the reflector's part, on its own clock");
-	return import_note(import, IMPORT_QUANTITY, err,
-		"one_way is the difference of two clocks, which by their own estimate may be off by up to %s together", worst);
+	return got < 0 ? -1 : note_packets(import, pieces, &session, err);
 }
 
 static int read_owping(struct import *import, struct pieces *pieces, struct tare_err *err)
@@ -204,108 +240,3 @@ const struct import_format twping_format = {.name = "twping",
 	.read = read_twping,
 	.tool = "twping",
 	.help = "twping's packets (-R)"};
-
-/* ---- -M ---- */
-
-static bool is_summary(const char *text)
-{
-	return text_begins(text, "SUMMARY\t") || text_begins(text, "BUCKET_WIDTH\t");
-}
-
-static bool knows_summary(struct lines *head)
-{
-	return head_has(head, 60, is_summary);
-}
-
-struct summary {
-	int64_t width_ns;
-	uint64_t sent, lost;
-	char direction[8];
-	bool in_buckets;
-};
-
-static const char *value_of(const char *text, const char *key)
-{
-	size_t bytes = strlen(key);
-	return strncmp(text, key, bytes) == 0 && text[bytes] == '\t' ? text + bytes + 1 : NULL;
-}
-
-static struct piece *bucket_piece(struct pieces *pieces, const struct summary *summary, struct tare_err *err)
-{
-	static const struct tare_origin origin = {.quantity = TARE_QUANTITY_ONE_WAY,
-		.clock = TARE_CLOCK_WALL,
-		.pacing = TARE_PACING_OPEN,
-		.lateness = TARE_LATENESS_UNKNOWN,
-		.shape = TARE_SHAPE_BINS};
-	char url[32];
-	snprintf(url, sizeof(url), "owamp:%s", summary->direction);
-	size_t before = pieces->count;
-	struct piece *piece = piece_of(pieces, url, "udp", "", &origin, err);
-	if (piece && pieces->count > before)
-		piece->lost = summary->lost;
-	return piece;
-}
-
-/* "index\tcount": bucket i holds delays up to i x width and above the one before. */
-static int take_bucket(struct pieces *pieces, struct summary *summary, struct line *line, struct tare_err *err)
-{
-	char *end = NULL;
-	long long index = strtoll(line->text, &end, 10);
-	uint64_t count = 0;
-	int64_t low = 0;
-	end += strspn(end, " \t");
-	if (end == line->text || !number_count(end, strlen(end), &count))
-		return piece_damaged(pieces, line, "not a bucket and its count", err);
-	if (summary->width_ns <= 0 || __builtin_mul_overflow((int64_t)index, summary->width_ns, &low) ||
-		low > INT64_MAX - summary->width_ns || low == TARE_NO_TIME)
-		return piece_damaged(pieces, line, "a bucket without a width or out of range", err);
-	struct piece *piece = bucket_piece(pieces, summary, err);
-	/* either side: whether a bucket is named by its lower or upper edge differs between versions */
-	return piece ? piece_range(piece, low - summary->width_ns, low + summary->width_ns - 1, count, err) : -1;
-}
-
-static void take_key(struct summary *summary, const char *text)
-{
-	const char *width = value_of(text, "BUCKET_WIDTH"), *sent = value_of(text, "SENT"), *lost = value_of(text, "LOST");
-	if (width) {
-		struct number number = number_read(width, strlen(width), UNIT_S);
-		summary->width_ns = number.why ? 0 : number.ns;
-	}
-	if (sent && !number_count(sent, strlen(sent), &summary->sent))
-		summary->sent = 0;
-	if (lost && !number_count(lost, strlen(lost), &summary->lost))
-		summary->lost = 0;
-}
-
-static int read_summary(struct import *import, struct pieces *pieces, struct tare_err *err)
-{
-	struct summary summary = {.width_ns = 0};
-	struct line line;
-	int got;
-	while ((got = lines_next(import->lines, &line, err)) == 1) {
-		bool open = text_begins(line.text, "<BUCKETS");
-		if (open || text_begins(line.text, "</BUCKETS")) {
-			const char *side = strstr(line.text, "_FWD") ? "fwd" : strstr(line.text, "_BCK") ? "bck" : "";
-			snprintf(summary.direction, sizeof(summary.direction), "%s", side);
-			summary.in_buckets = open;
-		} else if (line.text[0] == '<') {
-			summary.in_buckets = false;
-		} else if (summary.in_buckets && line.bytes) {
-			if (take_bucket(pieces, &summary, &line, err))
-				return -1;
-		} else {
-			take_key(&summary, line.text);
-		}
-	}
-	if (got < 0 || !pieces->count)
-		return got < 0 ? -1 : 0;
-	return import_note(import, IMPORT_QUANTITY, err,
-		"one_way in buckets, each figure a range of two widths, since the name of a bucket is an edge of it; owamp ranks "
-		"over what was sent, tare over what was received (--over sent for the other)");
-}
-
-const struct import_format owamp_summary_format = {.name = "owamp-summary",
-	.knows = knows_summary,
-	.read = read_summary,
-	.tool = "owamp",
-	.help = "the summary of owping and twping with buckets (-M)"};

@@ -192,6 +192,34 @@ int piece_range(struct piece *piece, int64_t low_ns, int64_t high_ns, uint64_t c
 	return 0;
 }
 
+static int by_low(const void *a, const void *b)
+{
+	const struct tare_range *left = a, *right = b;
+	return (left->low_ns > right->low_ns) - (left->low_ns < right->low_ns);
+}
+
+const struct tare_range *piece_ranked(struct piece *piece, uint64_t rank)
+{
+	if (piece->range_count > 1)
+		qsort(piece->range, piece->range_count, sizeof(*piece->range), by_low);
+	for (size_t i = 0; i < piece->range_count; i++) {
+		if (rank <= piece->range[i].count)
+			return &piece->range[i];
+		rank -= piece->range[i].count;
+	}
+	return NULL;
+}
+
+uint64_t piece_total(const struct piece *piece)
+{
+	uint64_t total = 0;
+	for (size_t i = 0; i < piece->range_count; i++) {
+		if (__builtin_add_overflow(total, piece->range[i].count, &total))
+			return UINT64_MAX;
+	}
+	return total;
+}
+
 int piece_damaged(struct pieces *pieces, const struct line *line, const char *why, struct tare_err *err)
 {
 	struct import *import = pieces->import;
@@ -359,12 +387,6 @@ int pieces_open(struct import *import, void **ret_reader, struct tare_err *err)
 	return note_lines(pieces, err);
 }
 
-static int by_low(const void *a, const void *b)
-{
-	const struct tare_range *left = a, *right = b;
-	return (left->low_ns > right->low_ns) - (left->low_ns < right->low_ns);
-}
-
 int pieces_next(struct import *import, void *reader, const struct tare_record **ret_record, struct tare_err *err)
 {
 	static const uint8_t no_fate[1];
@@ -383,7 +405,8 @@ int pieces_next(struct import *import, void *reader, const struct tare_record **
 		.series = {.count = piece->count,
 			.fate = piece->count ? piece->fate : no_fate,
 			.flags = piece->flags,
-			.reason = piece->reason},
+			.reason = piece->reason,
+			.clock_bound_ns = piece->clock_bound_ns},
 		.resolution_ns = piece->resolution_ns,
 		.origin = piece->origin,
 		.bins = piece->range_count || piece->lost ? &pieces->bins : NULL};

@@ -17,6 +17,7 @@ struct piece {
 	struct tare_origin origin;
 	struct tare_beside beside;
 	int64_t resolution_ns;
+	int64_t clock_bound_ns; /* how far the peer's clock may be from ours, by the user's word; 0: not known */
 	size_t count, room;
 	int64_t *at_ns[TARE_STAGE_COUNT], *given_ns[TARE_SPAN_COUNT];
 	uint8_t *fate;
@@ -63,6 +64,11 @@ int piece_value(struct piece *piece, enum tare_span span, int64_t ns, struct tar
 /* `count` values from low to high, both inclusive; nothing where count is 0. */
 int piece_range(struct piece *piece, int64_t low_ns, int64_t high_ns, uint64_t count,
 	struct tare_err *err) TARE_MUST_USE;
+
+/* The range that holds the value of this rank (from 1), lowest first; NULL beyond the last. Sorts the ranges. */
+const struct tare_range *piece_ranked(struct piece *piece, uint64_t rank);
+/* How many values the ranges hold. */
+uint64_t piece_total(const struct piece *piece);
 
 /*
  * A line of a known shape with an impossible content: fails with "'x':LINE: WHY:

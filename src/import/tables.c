@@ -20,7 +20,8 @@ struct target_column {
 };
 
 struct shape {
-	const char *needs; /* the header begins with this */
+	const char *needs; /* the header begins with this; its commas may be another separator */
+	const char *lost_without; /* a row whose cell of this name is empty or 0 was not answered */
 	const char *url, *kind, *note;
 	struct tare_origin origin;
 	const struct target_column *columns; /* end with name NULL */
@@ -64,36 +65,35 @@ static const struct shape nanoping = {.needs = "seq,stat,t0,t1,t2,t3",
 		STAGE("t1", PEER_NIC_RX, UNIT_S_OR_NS), STAGE("t2", PEER_NIC_TX, UNIT_S_OR_NS),
 		STAGE("t3", NIC_RX, UNIT_S_OR_NS), {NULL, TO_SEQ, 0, 0}}};
 
-static const struct shape aws = {.needs = "clt_src_ip,clt_src_port,seq_num,",
-	.url = "aws:",
-	.kind = "udp",
-	.note = "stamps of application (CLOCK_REALTIME), kernel and card; the card's clock is related to the others only as "
-		"far as somebody keeps it so",
-	.origin = {.quantity = TARE_QUANTITY_RTT,
-		.clock = TARE_CLOCK_MIXED,
-		.pacing = TARE_PACING_OPEN,
-		.lateness = TARE_LATENESS_UNKNOWN},
-	.columns = (const struct target_column[]){{"seq_num", TO_SEQ, 0, 0}, STAGE("clt_app_tx_ts", USER_TX, UNIT_S),
-		STAGE("clt_ker_tx_ts", KERNEL_TX, UNIT_S), STAGE("clt_hw_rx_ts", NIC_RX, UNIT_S),
-		STAGE("clt_ker_rx_ts", KERNEL_RX, UNIT_S), STAGE("clt_app_rx_ts", USER_RX, UNIT_S),
-		STAGE("svr_hw_rx_ts", PEER_NIC_RX, UNIT_S), STAGE("svr_ker_rx_ts", PEER_RX, UNIT_S),
-		STAGE("svr_app_rx_ts", PEER_USER, UNIT_S), STAGE("svr_app_tx_ts", PEER_TX, UNIT_S), {NULL, TO_SEQ, 0, 0}}};
-
 static const struct shape twamp_light = {.needs = "packet_id,payload_len,client_send_epoch_nanoseconds",
+	.lost_without = "client_receive_epoch_nanoseconds",
 	.url = "twamp-light:",
 	.kind = "udp",
-	.note = "rtt is from the client's send to its receive, service on the server's clock; one way is not given, since "
-		"nothing bounds how far the two clocks are apart",
+	.note = "rtt is from the client's send to its kernel's receive stamp, so its own wake-up is not in it; residence is from "
+		"the server's kernel to its send; one way is not given, since nothing bounds how far the two clocks are apart",
+	.origin = {.quantity = TARE_QUANTITY_RTT,
+		.clock = TARE_CLOCK_WALL,
+		.pacing = TARE_PACING_OPEN,
+		.lateness = TARE_LATENESS_UNKNOWN},
+	.columns = (const struct target_column[]){{"packet_id", TO_SEQ, 0, 0},
+		STAGE("client_send_epoch_nanoseconds", USER_TX, UNIT_ONE_NS),
+		STAGE("server_receive_epoch_nanoseconds", PEER_RX, UNIT_ONE_NS),
+		STAGE("server_send_epoch_nanoseconds", PEER_TX, UNIT_ONE_NS),
+		STAGE("client_receive_epoch_nanoseconds", USER_RX, UNIT_ONE_NS), {NULL, TO_SEQ, 0, 0}}};
+
+static const struct shape twamp_light_legacy = {.needs = "Time,IP,Snd#,Rcv#,SndPort",
+	.lost_without = "RTT",
+	.url = "twamp-light:",
+	.kind = "udp",
+	.note = "rtt is from the client's send to its kernel's receive stamp, residence (IntD) the server's part; FWD and BWD are "
+		"differences of two clocks and not used",
 	.origin = {.quantity = TARE_QUANTITY_RTT,
 		.clock = TARE_CLOCK_WALL,
 		.pacing = TARE_PACING_OPEN,
 		.lateness = TARE_LATENESS_UNKNOWN,
 		.left_out = TARE_LEFT_OUT_LOST},
-	.columns = (const struct target_column[]){{"packet_id", TO_SEQ, 0, 0},
-		STAGE("client_send_epoch_nanoseconds", USER_TX, UNIT_ONE_NS),
-		STAGE("server_receive_epoch_nanoseconds", PEER_USER, UNIT_ONE_NS),
-		STAGE("server_send_epoch_nanoseconds", PEER_TX, UNIT_ONE_NS),
-		STAGE("client_receive_epoch_nanoseconds", USER_RX, UNIT_ONE_NS), {NULL, TO_SEQ, 0, 0}}};
+	.columns = (const struct target_column[]){SPAN("RTT", RTT, UNIT_MS), SPAN("IntD", RESIDENCE, UNIT_MS),
+		{NULL, TO_SEQ, 0, 0}}};
 
 static const struct shape lagscope = {.needs = "Index, Latency(us)",
 	.url = "lagscope:",
@@ -110,18 +110,28 @@ static const struct shape lagscope = {.needs = "Index, Latency(us)",
 struct header {
 	const struct target_column *column[COLUMNS];
 	size_t count;
+	size_t deciding; /* the field without which a request is lost; COLUMNS: none */
+	char separator;
 };
+
+/* The character where the shape has its first comma: ',' or what the tool was told to use. */
+static char separator_of(const char *text, const struct shape *shape)
+{
+	char c = text[strcspn(text, ",;|\t")];
+	return c && strchr(shape->needs, ',') ? c : ',';
+}
 
 static bool begins_as(const char *text, const struct shape *shape)
 {
 	const char *needs = shape->needs;
+	char separator = separator_of(text, shape);
 	/* "a, b" against "a,b": blanks do not count */
 	for (; *needs; needs++) {
 		if (*needs == ' ')
 			continue;
 		while (*text == ' ')
 			text++;
-		if (*text++ != *needs)
+		if (*text++ != (*needs == ',' ? separator : *needs))
 			return false;
 	}
 	return true;
@@ -130,23 +140,26 @@ static bool begins_as(const char *text, const struct shape *shape)
 static void read_header(char *text, const struct shape *shape, struct header *header)
 {
 	struct field_text field[COLUMNS];
-	header->count = fields_of(text, ',', field, COLUMNS);
+	header->separator = separator_of(text, shape);
+	header->count = fields_of(text, header->separator, field, COLUMNS);
+	header->deciding = COLUMNS;
 	for (size_t i = 0; i < header->count; i++) {
 		header->column[i] = NULL;
 		for (const struct target_column *column = shape->columns; column->name; column++) {
 			if (field_is(field[i], column->name))
 				header->column[i] = column;
 		}
+		if (shape->lost_without && field_is(field[i], shape->lost_without))
+			header->deciding = i;
 	}
 }
 
-static int64_t on_axis(struct import *import, int64_t peer_base_ns[2], enum tare_stage stage, int64_t ns)
+/* Both ends' stamps from one beginning: spans between the two clocks exist only where the user states a bound. */
+static int64_t on_axis(struct import *import, int64_t *base_ns, int64_t ns)
 {
-	bool peer = stage >= TARE_STAGE_PEER_NIC_RX && stage <= TARE_STAGE_PEER_NIC_TX;
-	int64_t *base_ns = &peer_base_ns[peer];
 	if (*base_ns == TARE_NO_TIME) {
 		*base_ns = ns;
-		if (!peer && ns > INT64_C(1000000000000000000))
+		if (ns > INT64_C(1000000000000000000))
 			import->run.epoch_real_ns = ns;
 	}
 	int64_t axis_ns;
@@ -162,13 +175,13 @@ static const char *read_cell(struct field_text field, int unit, struct number *r
 }
 
 static int read_row(struct pieces *pieces, struct piece *piece, const struct header *header, const struct line *line,
-	int64_t base_ns[2], struct tare_err *err)
+	int64_t *base_ns, struct tare_err *err)
 {
 	struct field_text field[COLUMNS];
 	struct number number[COLUMNS];
 	char copy[LINES_MAX_BYTES + 1];
 	memcpy(copy, line->text, line->bytes + 1);
-	size_t count = fields_of(copy, ',', field, COLUMNS);
+	size_t count = fields_of(copy, header->separator, field, COLUMNS);
 	bool lost = false;
 	for (size_t i = 0; i < count && i < header->count; i++) {
 		const struct target_column *column = header->column[i];
@@ -181,23 +194,29 @@ static int read_row(struct pieces *pieces, struct piece *piece, const struct hea
 		const char *why = read_cell(field[i], column->unit, &number[i]);
 		if (why)
 			return piece_damaged(pieces, line, why, err);
+		if (header->deciding < COLUMNS && column->goes == TO_SPAN && number[i].ns < 0)
+			return piece_damaged(pieces, line, "a negative time", err);
 	}
+	bool decides = header->deciding < count;
+	lost = lost || (decides && (!field[header->deciding].bytes || number[header->deciding].ns == 0));
 	if (!lost && count < header->count)
 		return piece_damaged(pieces, line, "fewer columns than the header", err);
 	if (piece_row(piece, err))
 		return -1;
 	size_t row = piece->count - 1;
 	piece->fate[row] = lost ? TARE_LOST : TARE_ANSWERED;
-	for (size_t i = 0; i < count && i < header->count && !lost; i++) {
+	for (size_t i = 0; i < count && i < header->count; i++) {
 		const struct target_column *column = header->column[i];
-		if (!column || !field[i].bytes)
+		/* of a lost one there is only when it left */
+		bool there = column && field[i].bytes && (!lost || (decides && column->goes == TO_STAGE));
+		if (!there)
 			continue;
 		if (column->goes == TO_SPAN && piece_span(piece, row, (enum tare_span)column->index, number[i].ns, err))
 			return -1;
 		/* 0.000000000: a stamp that did not arrive */
 		bool stamp = column->goes == TO_STAGE && number[i].ns != 0;
 		if (stamp && piece_stage(piece, row, (enum tare_stage)column->index,
-				     on_axis(pieces->import, base_ns, (enum tare_stage)column->index, number[i].ns), err))
+				     on_axis(pieces->import, base_ns, number[i].ns), err))
 			return -1;
 	}
 	return 0;
@@ -208,7 +227,7 @@ static int read_table(struct import *import, struct pieces *pieces, const struct
 	struct header header = {.count = 0};
 	struct line line;
 	struct piece *piece = NULL;
-	int64_t base_ns[2] = {TARE_NO_TIME, TARE_NO_TIME};
+	int64_t base_ns = TARE_NO_TIME;
 	int got;
 	while ((got = lines_next(import->lines, &line, err)) == 1) {
 		if (line.overlong || !line.bytes || (!piece && !begins_as(line.text, shape))) {
@@ -223,7 +242,7 @@ static int read_table(struct import *import, struct pieces *pieces, const struct
 				return -1;
 			continue;
 		}
-		if (read_row(pieces, piece, &header, &line, base_ns, err))
+		if (read_row(pieces, piece, &header, &line, &base_ns, err))
 			return -1;
 	}
 	return got < 0 ? -1 : 0;
@@ -254,6 +273,6 @@ static bool knows_shape(struct lines *head, const struct shape *shape)
 TABLE(exanic, exanic_format, "exanic-measure", "exanic-measure", "exanic-measure's table (-w)")
 TABLE(exact_match, exact_match_format, "exact-pcap-match", "exact-pcap-match", "exact-pcap-match's table (-c)")
 TABLE(nanoping, nanoping_format, "nanoping", "nanoping", "nanoping's log (-l)")
-TABLE(aws, aws_format, "aws", "ec2 timestamping", "the CSV files of the EC2 packet timestamping tool")
 TABLE(twamp_light, twamp_light_format, "twamp-light", "twamp-light", "twamp-light's raw file")
+TABLE(twamp_light_legacy, twamp_light_legacy_format, "twamp-light-legacy", "twamp-light", "twamp-light's usual table")
 TABLE(lagscope, lagscope_format, "lagscope", "lagscope", "lagscope's raw file (-R)")

@@ -119,52 +119,11 @@ static void test_tables(void)
 	IS_I64(log->record[0].value_ns[TARE_SPAN_HOST][0], 40, "host");
 	IS_I64(log->record[0].fate[1], TARE_LOST, "a short row is a failure");
 	free(log);
-	log = log_as("clt_src_ip,clt_src_port,seq_num,clt_app_tx_tsc_ts,clt_app_tx_ts,clt_hw_rx_ts,clt_ker_rx_ts,"
-		      "clt_app_rx_tsc_ts,clt_app_rx_ts\n10.0.0.1,7,1,9.0,1700000000.000000000,1700000000.000020000,"
-		      "1700000000.000025000,9.1,1700000000.000030000\n",
-		"aws", 1);
-	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][0], 30000, "AWS: rtt");
-	IS_I64(log->record[0].value_ns[TARE_SPAN_RX_NIC][0], 5000, "card to kernel");
-	IS_I64(log->record[0].value_ns[TARE_SPAN_WAKE][0], 5000, "kernel to process");
-	free(log);
-	log = log_as("packet_id,payload_len,client_send_epoch_nanoseconds,server_receive_epoch_nanoseconds,"
-		      "server_send_epoch_nanoseconds,client_receive_epoch_nanoseconds\n"
-		      "0,64,1700000000000000000,1700000005000000000,1700000005000000900,1700000000000050000\n",
-		"twamp-light", 1);
-	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][0], 50000, "twamp-light: rtt");
-	IS_I64(log->record[0].value_ns[TARE_SPAN_SERVICE][0], 900, "service");
-	IS_I64(log->record[0].value_ns[TARE_SPAN_ONE_WAY][0], TARE_NO_TIME, "no one-way of two clocks");
-	free(log);
 	log = log_as("Index, Latency(us)\n0, 45\n1, 50\n", "lagscope", 1);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][1], 50000, "lagscope -R");
 	free(log);
 	log = log_as("{\"latencies\":[{\"latency\":45,\"frequency\":3},{\"latency\":46,\"frequency\":1}]}", "lagscope-json", 1);
 	IS_I64(log->record[0].row.ranked[P50].value_ns, 45999, "lagscope JSON: a range of 1 µs");
-	free(log);
-}
-
-static void test_owamp(void)
-{
-	/* 16 fields; 2024 in NTP seconds is 3913056000 + n */
-	struct log_read *log = log_as("0 16806447547645952000 1 0.001 16806447547646381497 1 0.002 255\n"
-				       "1 16806447551940919296 1 0.001 0 0 0.000 255\n",
-		"owping", 1);
-	IS_I64(log->record[0].value_ns[TARE_SPAN_ONE_WAY][0], 100000, "owping -R: 32.32 NTP to ns");
-	IS_I64(log->record[0].fate[1], TARE_LOST, "RTIME 0 is lost");
-	SAYS(log->notes, "off by up to 3 ms together");
-	free(log);
-	log = log_as("0 16806447547645952000 1 0.001 16806447547646381497 1 0.001 255 0 16806447547646424447 1 0.001 "
-		      "16806447547646853944 1 0.001 255\n",
-		"twping", 1);
-	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][0], 210000, "twping -R: rtt");
-	IS_I64(log->record[0].value_ns[TARE_SPAN_SERVICE][0], 10000, "the reflector's part");
-	free(log);
-	log = log_as("SUMMARY\t4.00\nSENT\t10\nLOST\t1\nBUCKET_WIDTH\t0.0001\n<BUCKETS>\n5\t8\n9\t1\n</BUCKETS>\n",
-		"owamp-summary", 1);
-	IS_I64(log->record[0].row.n, 9, "owping -M: buckets");
-	IS_I64(log->record[0].row.lost, 1, "and what was lost");
-	OK(log->record[0].row.ranked[P50].least_ns <= 450000 && log->record[0].row.ranked[P50].value_ns >= 500000,
-		"the median in its bucket");
 	free(log);
 }
 
@@ -200,7 +159,6 @@ int main(void)
 	test_fping();
 	test_solarflare();
 	test_tables();
-	test_owamp();
 	test_others();
 	return tap_done();
 }
