@@ -409,6 +409,27 @@ void mk_erspan3(struct mk_frame *frame, unsigned granularity, int platform, uint
 	mk_wrap_ip(frame, 47);
 }
 
+void mk_marker(struct mk_frame *frame, const struct mk_marker *marker)
+{
+	struct mk_frame body = {.count = 0};
+	const struct mk_ends ends = {marker->from, 240, 49152, 8880, 0};
+	for (int i = 0; i < 20; i++)
+		put_u8(&body, 0xc0 + (unsigned)i);
+	mk_put_u16(&body, 0x8000);
+	put_u8(&body, 0x11);
+	put_u8(&body, marker->session);
+	put_u8(&body, marker->granularity);
+	put_u8(&body, marker->utc_offset);
+	mk_put_u64(&body, marker->ticks & 0xffffffffffff);
+	mk_put_u32(&body, (uint32_t)marker->utc.seconds);
+	mk_put_u32(&body, (uint32_t)(marker->utc.ps / 1000000));
+	put_little(&body, marker->sequence, 4);
+	mk_put_u32(&body, 0);
+	mk_put_u32(&body, 0);
+	mk_put_u32(&body, 0xa5a5a5a5);
+	mk_udp(frame, &ends, body.bytes, body.count);
+}
+
 /* ---- ticks ---- */
 
 uint64_t mk_ticks(struct mk_time time)

@@ -85,6 +85,14 @@ void mk_ttag_trailer(struct mk_frame *frame, struct mk_time time);
 void mk_brcm(struct mk_frame *frame, struct mk_time time, uint32_t port);
 /* What is there goes into GRE; platform < 0: no subheader. `low` and `high` are the time's words as they are. */
 void mk_erspan3(struct mk_frame *frame, unsigned granularity, int platform, uint32_t low, uint32_t high);
+/* A Nexus marker from 10.0.0.FROM: the counter's 48 bits at the moment that the switch's CPU takes for `utc`. */
+struct mk_marker {
+	uint64_t ticks;
+	struct mk_time utc;
+	uint32_t sequence;
+	uint8_t from, session, granularity, utc_offset;
+};
+void mk_marker(struct mk_frame *frame, const struct mk_marker *marker);
 
 /* 350 MHz counter: ticks of a moment whose count is 0 at 1970; 20/7 ns each, rounded down. */
 uint64_t mk_ticks(struct mk_time time);

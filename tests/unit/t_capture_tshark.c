@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "capture_test.h"
+#include "import/capture/marker.h"
 
 static char folder[] = "/tmp/tare-tshark-XXXXXX";
 
@@ -235,6 +236,55 @@ static void compare_fragments(void)
 	mk_file_end(&file);
 }
 
+/* Marker packets, whose dissector tshark has. */
+static void compare_markers(void)
+{
+	enum { MARKERS = 8 };
+	struct mk_file file = {0};
+	struct opened opened;
+	struct capture_frame frame;
+	char path[200], line[512];
+	mk_pcap(&file, 0xa1b23c4d, false, LINK_ETHERNET);
+	for (unsigned i = 0; i < MARKERS; i++) {
+		struct mk_frame packet;
+		const struct mk_marker marker = {.ticks = UINT64_C(0xfedcba987654) + i * UINT64_C(0x123456789ab),
+			.utc = {1700000000 + i, INT64_C(123456000000) + i},
+			.sequence = 70000 + i,
+			.from = 9,
+			.session = (uint8_t)(i + 3),
+			.granularity = 4,
+			.utc_offset = 37};
+		mk_marker(&packet, &marker);
+		mk_record(&file, marker.utc, &packet, packet.count, 0);
+	}
+	snprintf(path, sizeof(path), "%s/markers.pcap", folder);
+	bool fine = write_file(path, &file) && open_frames(&opened, file.bytes, file.count, false);
+	FILE *theirs = tshark("-d udp.port==8880,erspan-marker", path,
+		"-e erspan-marker.ssid -e erspan-marker.granularity -e erspan-marker.utc_offset -e "
+		"erspan-marker.timestamp "
+		"-e erspan-marker.utc_sec -e erspan-marker.utc_usec -e erspan-marker.sequence_number");
+	unsigned same = 0;
+	while (fine && capture_file_next(opened.file, &frame, &opened.err) == 1 && fgets(line, sizeof(line), theirs)) {
+		struct layers layers;
+		struct marker marker = {0};
+		char ours[512];
+		layers_of(&frame, &layers);
+		fine = marker_read(&frame, &layers, &marker);
+		snprintf(ours, sizeof(ours), "%u\t%u\t%u\t%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\t%u\n", marker.session,
+			marker.granularity, marker.utc_offset, marker.ticks, marker.utc_us / 1000000,
+			marker.utc_us % 1000000, marker.sequence);
+		if (strcmp(ours, line) == 0)
+			same++;
+		else
+			printf("# %s# tshark %s", ours, line);
+	}
+	pclose(theirs);
+	IS_I64(same, MARKERS, "marker packets");
+	unlink(path);
+	opened_end(&opened);
+	mk_file_end(&file);
+}
+
 int main(void)
 {
 	if (system("tshark -v >/dev/null 2>&1") != 0) {
@@ -251,6 +301,7 @@ int main(void)
 	for (size_t i = 0; i < sizeof(oracles) / sizeof(*oracles); i++)
 		compare_stamps(&oracles[i]);
 	compare_fragments();
+	compare_markers();
 	rmdir(folder);
 	return tap_done();
 }

@@ -195,7 +195,7 @@ static int take_stamp(struct feed *feed, struct feed_packet *packet, struct tare
 {
 	packet->has_stamp = stamp_read(feed->watch, &feed->verdict, &packet->frame, &packet->layers, &packet->stamp);
 	if (!packet->has_stamp) {
-		feed->seen.without_stamp++;
+		feed->seen.without_stamp += !stamp_is_reference(&packet->frame, &packet->layers);
 		packet->timed = false;
 		return 1;
 	}

@@ -17,7 +17,7 @@
 #include "import/capture/stamp_private.h"
 #include "wire/bytes.h"
 
-enum { PER_CENT_NEEDED = 95, FRAMES_NEEDED = 20, SECONDS_KEPT = 32, MIN_FRAME_BYTES = 60, FCS_BYTES = 4 };
+enum { MIN_FRAME_BYTES = 60, FCS_BYTES = 4 };
 
 const struct stamp_variant stamp_variants[] = {
 	{STAMP_EXPCAP, 0, 0},
@@ -53,29 +53,7 @@ const struct stamp_variant stamp_variants[] = {
 	{STAMP_BRCM, 0, 0},
 	{STAMP_BRCM, 4, 0},
 };
-enum { VARIANTS = sizeof(stamp_variants) / sizeof(*stamp_variants) };
-
-struct vote {
-	uint64_t eligible, unbounded, shaped, proven, disproven; /* unbounded: where the packet ends is not known */
-	uint64_t timed;                                          /* whose distance was counted */
-	int64_t second[SECONDS_KEPT];
-	uint64_t count[SECONDS_KEPT];
-	unsigned seconds;
-	uint32_t device;
-	bool several_devices;
-};
-
-struct stamp_watch {
-	struct vote votes[VARIANTS];
-	enum stamp_format named;
-	struct tick_keyframes keyframes;
-	uint64_t frames, plain;
-};
-
-size_t stamp_variant_count(void)
-{
-	return VARIANTS;
-}
+_Static_assert(sizeof(stamp_variants) / sizeof(*stamp_variants) == VARIANTS, "one vote for each");
 
 static const struct {
 	const char *name, *words;
@@ -143,6 +121,7 @@ void stamp_watch_free(struct stamp_watch *watch)
 	if (!watch)
 		return;
 	free(watch->keyframes.at);
+	markers_end(&watch->markers);
 	free(watch);
 }
 
@@ -169,6 +148,22 @@ static enum stamp_finding ticks(
 	stamp.device = keyframe->device;
 	*ret_stamp = stamp;
 	return STAMP_PROVEN;
+}
+
+/* Where markers serve, a time of 32 bits hangs on them, and is none where they are too far. */
+static enum stamp_finding erspan3(
+	const struct stamp_watch *watch, const struct stamp_place *place, struct stamp *ret_stamp)
+{
+	uint32_t low;
+	int64_t granule_ps;
+	enum stamp_finding finding = stamp_erspan3(place, ret_stamp);
+	if (finding == STAMP_ABSENT || !watch->markers.usable || !stamp_erspan3_short(place, &low, &granule_ps) ||
+		!markers_serve(&watch->markers, granule_ps))
+		return finding;
+	if (!markers_time(&watch->markers, low, granule_ps, place->frame->time, &ret_stamp->time))
+		ret_stamp->time.seconds = INT64_MIN;
+	ret_stamp->scale = watch->markers.at[0].utc_offset ? STAMP_SCALE_TAI : STAMP_SCALE_UTC;
+	return finding;
 }
 
 static enum stamp_finding find(const struct stamp_watch *watch, const struct stamp_variant *variant,
@@ -204,7 +199,7 @@ static enum stamp_finding find(const struct stamp_watch *watch, const struct sta
 	case STAMP_BRCM:
 		return stamp_brcm(&place, ret_stamp);
 	case STAMP_ERSPAN3:
-		return stamp_erspan3(&place, ret_stamp);
+		return erspan3(watch, &place, ret_stamp);
 	case STAMP_VSS:
 		/* the only check there is: the tap writes a new check sequence */
 		if (variant->fcs_bytes && !stamp_fcs_valid(frame->bytes, end))
@@ -232,12 +227,6 @@ static bool may_tick(const struct capture_frame *frame, const struct layers *lay
 	       (layers->net_end || memcmp(frame->bytes, link_local, sizeof(link_local)) != 0);
 }
 
-static bool is_trailer(enum stamp_format format)
-{
-	return format != STAMP_AVSP && format != STAMP_TTAG && format != STAMP_ERSPAN3 && format != STAMP_AVSP_MAC &&
-	       format != STAMP_EXPCAP;
-}
-
 /* stamp - capture, to the nearest second. */
 static int64_t distance(const struct capture_frame *frame, const struct stamp *stamp)
 {
@@ -248,7 +237,7 @@ static int64_t distance(const struct capture_frame *frame, const struct stamp *s
 	return seconds + (rest >= PS_PER_SECOND / 2 ? 1 : rest < -PS_PER_SECOND / 2 ? -1 : 0);
 }
 
-static void count_distance(struct vote *vote, int64_t second)
+static void count_distance(struct stamp_vote *vote, int64_t second)
 {
 	vote->timed++;
 	for (unsigned i = 0; i < vote->seconds; i++) {
@@ -268,21 +257,28 @@ static bool has_clock(const struct capture_frame *frame)
 	return !(frame->flags & (CAPTURE_NO_TIME | CAPTURE_BAD_FRACTION));
 }
 
-/* What a name stands for. */
-static bool is_meant(enum stamp_format named, enum stamp_format format)
+/* Whether ERSPAN III headers have times that need markers, and in which steps the first of them counts. */
+static void note_short(struct stamp_watch *watch, const struct stamp_variant *variant,
+	const struct capture_frame *frame, const struct layers *layers)
 {
-	return named == format || (named == STAMP_LDA && (format == STAMP_LDA_LE || format == STAMP_LDA_BE));
+	uint32_t low;
+	const struct stamp_place place = {.frame = frame, .layers = layers};
+	if (variant->format == STAMP_ERSPAN3 && !watch->short_times)
+		watch->short_times = stamp_erspan3_short(&place, &low, &watch->granule_ps);
 }
 
 int stamp_watch_add(
 	struct stamp_watch *watch, const struct capture_frame *frame, const struct layers *layers, struct tare_err *err)
 {
 	struct tick_keyframe keyframe;
+	struct marker marker;
 	uint32_t end = frame->captured < frame->length ? frame->captured : frame->length;
 	bool tagged = layers->avsp_at || layers->ttag_at || layers->gigamon_at || layers->erspan_at;
 	bool longer = frame->flags & CAPTURE_LONGER;
 	bool may_trail = layers->net_end && !(frame->flags & CAPTURE_CUT);
 	watch->frames++;
+	if (marker_read(frame, layers, &marker))
+		return markers_add(&watch->markers, &marker, err);
 	bool nothing = may_trail ? layers->net_end == end || end <= MIN_FRAME_BYTES : !may_tick(frame, layers);
 	if (watch->named == STAMP_AVSP_MAC)
 		nothing = false; /* nothing tells such a frame from others */
@@ -293,10 +289,10 @@ int stamp_watch_add(
 	if (tick_keyframe_read(frame, layers, &keyframe))
 		return tick_keyframes_add(&watch->keyframes, &keyframe, err);
 	for (size_t i = 0; i < VARIANTS; i++) {
-		struct vote *vote = &watch->votes[i];
+		struct stamp_vote *vote = &watch->votes[i];
 		struct stamp stamp = {.time = {INT64_MIN, 0}};
-		bool trailer = is_trailer(stamp_variants[i].format);
-		if (watch->named != STAMP_FORMAT_COUNT && !is_meant(watch->named, stamp_variants[i].format))
+		bool trailer = stamp_is_trailer(stamp_variants[i].format);
+		if (watch->named != STAMP_FORMAT_COUNT && !stamp_is_meant(watch->named, stamp_variants[i].format))
 			continue;
 		if (stamp_variants[i].format == STAMP_TICKS ? !may_tick(frame, layers)
 							    : trailer && !may_trail && !layers->gigamon_at)
@@ -309,6 +305,7 @@ int stamp_watch_add(
 		vote->disproven += finding == STAMP_DISPROVEN;
 		if (finding == STAMP_ABSENT)
 			continue;
+		note_short(watch, &stamp_variants[i], frame, layers);
 		if (vote->proven + vote->shaped + vote->disproven == 1)
 			vote->device = stamp.device;
 		vote->several_devices = vote->several_devices || vote->device != stamp.device;
@@ -319,208 +316,12 @@ int stamp_watch_add(
 	return 0;
 }
 
-/* The most frequent distance and how many frames keep to it within a second. */
-static uint64_t agreeing(const struct vote *vote, bool may_jump, int64_t *ret_second)
-{
-	uint64_t most = 0, within = 0;
-	for (unsigned i = 0; i < vote->seconds; i++) {
-		if (vote->count[i] > most) {
-			most = vote->count[i];
-			*ret_second = vote->second[i];
-		}
-	}
-	for (unsigned i = 0; i < vote->seconds && most; i++) {
-		int64_t apart = vote->second[i] - *ret_second;
-		if ((apart >= -1 && apart <= 1) || (may_jump && apart >= 3 && apart <= 5))
-			within += vote->count[i];
-	}
-	return within;
-}
-
-static bool enough(uint64_t part, uint64_t whole)
-{
-	return whole && part >= whole - whole * (100 - PER_CENT_NEEDED) / 100;
-}
-
-/* Frames in front of which a trailer would have to lie: those with nothing behind their packet count against it. */
-static uint64_t eligible(const struct stamp_watch *watch, size_t i)
-{
-	bool trailer = is_trailer(stamp_variants[i].format);
-	return watch->votes[i].eligible + (trailer && !watch->votes[i].eligible ? 0 : trailer ? watch->plain : 0);
-}
-
-static bool passes(const struct stamp_watch *watch, size_t i, int64_t *ret_second)
-{
-	const struct vote *vote = &watch->votes[i];
-	enum stamp_format format = stamp_variants[i].format;
-	uint64_t good = vote->shaped + vote->proven;
-	uint64_t within = agreeing(vote, format == STAMP_AVSP, ret_second);
-	bool checked = format != STAMP_VSS && format != STAMP_LDA_LE && format != STAMP_LDA_BE;
-	if (!enough(good, eligible(watch, i)) || (checked && !enough(vote->proven, vote->proven + vote->disproven)))
-		return false;
-	if (format == STAMP_TICKS)
-		return watch->keyframes.count && !watch->keyframes.several_devices && enough(within, vote->timed);
-	if (format == STAMP_EXPCAP)
-		return true;
-	if (good > 1 && !enough(within, vote->timed))
-		return false;
-	return checked || good >= FRAMES_NEEDED || enough(vote->proven, good);
-}
-
-static bool only_by_name(enum stamp_format format)
-{
-	return format == STAMP_CPACKET || format == STAMP_AVSP_MAC || format == STAMP_TTAG_TRAILER ||
-	       format == STAMP_BRCM;
-}
-
-/* Bytes that are a time in either order: a guess, whichever is taken. */
-static bool other_order_fits(const struct stamp_watch *watch, enum stamp_format format)
-{
-	enum stamp_format other = format == STAMP_LDA_LE ? STAMP_LDA_BE : STAMP_LDA_LE;
-	if (format != STAMP_LDA_LE && format != STAMP_LDA_BE)
-		return false;
-	for (size_t i = 0; i < VARIANTS; i++) {
-		if (stamp_variants[i].format == other &&
-			enough(watch->votes[i].shaped + watch->votes[i].proven, eligible(watch, i)))
-			return true;
-	}
-	return false;
-}
-
-static void fill(const struct stamp_watch *watch, size_t i, int64_t second, struct stamp_verdict *verdict)
-{
-	const struct vote *vote = &watch->votes[i];
-	struct text text = TEXT_IN(verdict->words);
-	char far[40] = "";
-	verdict->format = stamp_variants[i].format;
-	verdict->variant = (uint8_t)i;
-	verdict->offset_seconds = second;
-	verdict->stamped = vote->shaped + vote->proven;
-	verdict->frames = eligible(watch, i);
-	verdict->device = vote->device;
-	verdict->several_devices = vote->several_devices;
-	snprintf(far, sizeof(far), "%+" PRId64 " s", second);
-	text_add(&text, "%s in %" PRIu64 " of %" PRIu64 " frames%s; %s from the capture's clock",
-		stamp_format_words(verdict->format), verdict->stamped, verdict->frames,
-		verdict->named ? ", as named"
-		: vote->proven ? ", checks agree"
-			       : ", times agree",
-		vote->timed == 0 ? "not compared"
-		: second         ? far
-				 : "less than 1 s");
-	if (verdict->format == STAMP_TICKS)
-		text_add(&text, "; %zu keyframes", watch->keyframes.count);
-	if (other_order_fits(watch, verdict->format))
-		text_add(&text, "; the other order of bytes fits as well (--stamps lda-le or lda-be)");
-}
-
-static void say_undecodable(const struct stamp_watch *watch, struct stamp_verdict *verdict)
-{
-	struct text text = TEXT_IN(verdict->words);
-	for (size_t i = 0; i < VARIANTS; i++) {
-		const struct vote *vote = &watch->votes[i];
-		uint64_t shaped = vote->shaped + vote->proven;
-		if (stamp_variants[i].format != STAMP_TICKS || !enough(shaped, eligible(watch, i)))
-			continue;
-		bool before = stamp_variants[i].fcs_bytes;
-		if (watch->keyframes.count == 0 && (vote->unbounded || (!before && shaped < FRAMES_NEEDED)))
-			continue;
-		verdict->undecodable_ticks = true;
-		text.used = 0;
-		text_add(&text, "tick stamps%s, %s: undecodable, the capture's own times are used",
-			before ? "" : " (4 bytes that are no check sequence)",
-			watch->keyframes.several_devices
-				? "but keyframes of several devices, and nothing says whose they are"
-			: watch->keyframes.count ? "but none near a keyframe in time"
-						 : "no keyframe in this file");
-	}
-	for (size_t i = 0; i < VARIANTS && !text.used; i++) {
-		const struct vote *vote = &watch->votes[i];
-		if (stamp_variants[i].format == STAMP_ERSPAN3 && vote->proven)
-			text_add(&text, "the times of ERSPAN III do not keep step with the capture's clock: not used "
-					"unless named "
-					"(--stamps erspan3)");
-		else if (vote->disproven && enough(vote->disproven, eligible(watch, i)))
-			text_add(&text,
-				"what looks like %s does not pass its own check: the capture's own times are used",
-				stamp_format_words(stamp_variants[i].format));
-	}
-}
-
-static int by_name(const struct stamp_watch *watch, enum stamp_format named, const char *file,
-	struct stamp_verdict *verdict, struct tare_err *err)
-{
-	size_t best = VARIANTS;
-	uint64_t most = 0;
-	for (size_t i = 0; i < VARIANTS; i++) {
-		const struct vote *vote = &watch->votes[i];
-		/* of the ways in which the format may lie in a frame, the one that most frames have */
-		uint64_t weight = vote->proven * 2 + vote->shaped;
-		if (is_meant(named, stamp_variants[i].format) && weight > most) {
-			most = weight;
-			best = i;
-		}
-	}
-	if (named == STAMP_TICKS && !watch->keyframes.count)
-		return tare_fail(err, TARE_E_FORMAT, "'%s': tick stamps, no keyframe in this file: undecodable", file);
-	if (best == VARIANTS)
-		return tare_fail(err, TARE_E_FORMAT, "'%s': no frame carries %s", file, stamp_format_words(named));
-	int64_t second = 0;
-	agreeing(&watch->votes[best], false, &second);
-	verdict->named = true;
-	fill(watch, best, second, verdict);
-	return 0;
-}
-
-/*
- * The table is ordered by strength: a weaker format never displaces one that passed. But MetaWatch and HPT both
- * begin with the original check sequence, so that bytes of one may pass for the other: the nearer time is meant.
- */
-static bool displaces(const struct stamp_verdict *verdict, enum stamp_format format, int64_t second)
-{
-	if (verdict->format == format)
-		return true;
-	uint64_t had = (uint64_t)(verdict->offset_seconds < 0 ? -verdict->offset_seconds : verdict->offset_seconds);
-	uint64_t has = (uint64_t)(second < 0 ? -second : second);
-	return verdict->format == STAMP_METAWATCH && format == STAMP_HPT && has < had;
-}
-
-int stamp_watch_verdict(
-	struct stamp_watch *watch, const char *file, struct stamp_verdict *ret_verdict, struct tare_err *err)
-{
-	enum stamp_format named = watch->named;
-	struct stamp_verdict verdict = {.frames = watch->frames, .keyframes = watch->keyframes.count};
-	if (named != STAMP_FORMAT_COUNT && named != STAMP_NONE) {
-		if (by_name(watch, named, file, &verdict, err))
-			return -1;
-	} else if (named == STAMP_FORMAT_COUNT) {
-		uint64_t most = 0;
-		for (size_t i = 0; i < VARIANTS; i++) {
-			int64_t second = 0;
-			const struct vote *vote = &watch->votes[i];
-			if (only_by_name(stamp_variants[i].format) || vote->proven + vote->shaped < most ||
-				!passes(watch, i, &second))
-				continue;
-			if (verdict.format != STAMP_NONE && !displaces(&verdict, stamp_variants[i].format, second))
-				continue;
-			if (verdict.format == stamp_variants[i].format && vote->proven + vote->shaped == most)
-				continue;
-			most = vote->proven + vote->shaped;
-			fill(watch, i, second, &verdict);
-		}
-		if (verdict.format == STAMP_NONE)
-			say_undecodable(watch, &verdict);
-	}
-	*ret_verdict = verdict;
-	return 0;
-}
-
 bool stamp_read(const struct stamp_watch *watch, const struct stamp_verdict *verdict, const struct capture_frame *frame,
 	const struct layers *layers, struct stamp *ret_stamp)
 {
 	const struct stamp_variant *variant = &stamp_variants[verdict->variant];
 	struct stamp stamp = {.time = {INT64_MIN, 0}};
-	bool trailer = is_trailer(variant->format);
+	bool trailer = stamp_is_trailer(variant->format);
 	struct tick_keyframe keyframe;
 	if (verdict->format == STAMP_NONE)
 		return false;
@@ -544,4 +345,11 @@ bool stamp_read(const struct stamp_watch *watch, const struct stamp_verdict *ver
 	}
 	*ret_stamp = stamp;
 	return true;
+}
+
+bool stamp_is_reference(const struct capture_frame *frame, const struct layers *layers)
+{
+	struct tick_keyframe keyframe;
+	struct marker marker;
+	return marker_read(frame, layers, &marker) || tick_keyframe_read(frame, layers, &keyframe);
 }

@@ -97,7 +97,7 @@ struct stamp_verdict {
 	uint64_t keyframes;
 	uint32_t device; /* of the first stamp; 0 where the format names none */
 	bool several_devices;
-	char words[240]; /* the reason, for a note; "" when there is nothing to say */
+	char words[280]; /* the reason, for a note; "" when there is nothing to say */
 };
 /* Fails (TARE_E_FORMAT) when not one frame carries the named format, or for tick stamps without keyframes. */
 int stamp_watch_verdict(struct stamp_watch *watch, const char *file, struct stamp_verdict *ret_verdict,
@@ -108,3 +108,5 @@ int stamp_watch_verdict(struct stamp_watch *watch, const char *file, struct stam
 /* False when this frame has no stamp. Keyframes have none. The watch must have seen the whole file. */
 bool stamp_read(const struct stamp_watch *watch, const struct stamp_verdict *verdict, const struct capture_frame *frame,
 	const struct layers *layers, struct stamp *ret_stamp);
+/* A keyframe or marker packet of a switch: it serves other frames' stamps and has none itself. */
+bool stamp_is_reference(const struct capture_frame *frame, const struct layers *layers);

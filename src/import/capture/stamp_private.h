@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the stamp_*.c files share; nobody else includes it. */
 #pragma once
+#include "import/capture/marker.h"
 #include "import/capture/stamp.h"
 #include "import/capture/tick.h"
 
@@ -18,7 +19,33 @@ struct stamp_variant {
 	uint8_t fcs_bytes, port_bytes;
 };
 extern const struct stamp_variant stamp_variants[];
-size_t stamp_variant_count(void);
+enum { VARIANTS = 31, SECONDS_KEPT = 32 };
+
+/* One for each variant, over all frames. */
+struct stamp_vote {
+	uint64_t eligible, unbounded, shaped, proven, disproven; /* unbounded: where the packet ends is not known */
+	uint64_t timed;                                          /* whose distance was counted */
+	int64_t second[SECONDS_KEPT];
+	uint64_t count[SECONDS_KEPT];
+	unsigned seconds;
+	uint32_t device;
+	bool several_devices;
+};
+
+struct stamp_watch {
+	struct stamp_vote votes[VARIANTS];
+	enum stamp_format named;
+	struct tick_keyframes keyframes;
+	uint64_t frames, plain; /* plain: nothing lies behind the packet */
+	struct markers markers;
+	bool short_times; /* of ERSPAN III, in steps of granule_ps */
+	int64_t granule_ps;
+};
+
+/* Whether the format lies behind the packet. */
+bool stamp_is_trailer(enum stamp_format format);
+/* Whether a name stands for this format. */
+bool stamp_is_meant(enum stamp_format named, enum stamp_format format);
 
 /* Trailers end where the first `end` bytes of the frame do. The capture's time serves counters that wrap. */
 struct stamp_place {
@@ -40,6 +67,8 @@ enum stamp_finding stamp_avsp(const struct stamp_place *place, struct stamp *ret
 enum stamp_finding stamp_avsp_mac(const struct stamp_place *place, struct stamp *ret_stamp);
 enum stamp_finding stamp_ttag(const struct stamp_place *place, struct stamp *ret_stamp);
 enum stamp_finding stamp_erspan3(const struct stamp_place *place, struct stamp *ret_stamp);
+/* Whether an ERSPAN III header has a time of 32 bits that count on over seconds, and these. */
+bool stamp_erspan3_short(const struct stamp_place *place, uint32_t *ret_low, int64_t *ret_granule_ps);
 
 /* True where 0xD28B has the 64-bit form of the first generations, whose seconds may be 4 too many. */
 bool stamp_avsp_may_jump(const struct stamp_place *place);

@@ -90,18 +90,36 @@ static int subheader(const uint8_t *header, struct stamp *stamp, uint32_t *ret_w
 	}
 }
 
+static const uint64_t granule_ns[] = {100000, 100, 1, 1};
+enum { ERSPAN_BYTES = 12, ERSPAN_LONG_BYTES = 20, GRANULE_PTP = 2 };
+
+bool stamp_erspan3_short(const struct stamp_place *place, uint32_t *ret_low, int64_t *ret_granule_ps)
+{
+	const struct layers *layers = place->layers;
+	if (!layers->erspan_at || layers->erspan_bytes < ERSPAN_BYTES)
+		return false;
+	const uint8_t *header = place->frame->bytes + layers->erspan_at;
+	unsigned granularity = header[11] >> 1 & 3;
+	struct stamp unused = {0};
+	uint32_t word;
+	if (granularity == GRANULE_PTP ||
+		(header[11] & 1 && layers->erspan_bytes >= ERSPAN_LONG_BYTES && subheader(header, &unused, &word)))
+		return false;
+	*ret_low = get_u32(header + 4);
+	*ret_granule_ps = (int64_t)granule_ns[granularity] * 1000;
+	return true;
+}
+
 enum stamp_finding stamp_erspan3(const struct stamp_place *place, struct stamp *ret_stamp)
 {
-	enum { HEADER_BYTES = 12, LONG_BYTES = 20, GRANULE_PTP = 2 };
-	static const uint64_t granule_ns[] = {100000, 100, 1, 1};
 	const struct layers *layers = place->layers;
-	if (!layers->erspan_at || layers->erspan_bytes < HEADER_BYTES)
+	if (!layers->erspan_at || layers->erspan_bytes < ERSPAN_BYTES)
 		return STAMP_ABSENT;
 	const uint8_t *header = place->frame->bytes + layers->erspan_at;
 	uint32_t low = get_u32(header + 4), word = 0;
 	unsigned granularity = header[11] >> 1 & 3;
 	struct stamp stamp = {.device = get_u16(header + 10) >> 4 & 63, .scale = STAMP_SCALE_RELATIVE};
-	int kind = header[11] & 1 && layers->erspan_bytes >= LONG_BYTES ? subheader(header, &stamp, &word) : 0;
+	int kind = header[11] & 1 && layers->erspan_bytes >= ERSPAN_LONG_BYTES ? subheader(header, &stamp, &word) : 0;
 	if (kind == 1) {
 		__extension__ typedef unsigned __int128 wide;
 		wide ns = (wide)((uint64_t)word << 32 | low) * granule_ns[granularity];
