@@ -257,17 +257,21 @@ static int refuse_key(const char *path, const struct calibration_key *key, const
 	struct tare_err *err)
 {
 	const struct tare_trial *like = key->like;
-	char rate[32] = "any rate";
+	char rate[32] = "any rate", bytes[40] = "", with_rate[48] = "";
 	if (file->other_class)
 		return tare_fail(err, TARE_E_USAGE,
 			"'%s' was calibrated on %s, this is measured on %s: each class of CPU has its own spread", path,
 			key->cpu_class == CPU_CLASS_ISOLATED ? "ordinary CPUs" : "an isolated CPU",
 			key->cpu_class == CPU_CLASS_ISOLATED ? "an isolated one" : "an ordinary one");
-	if (like && like->interval_ns > 0)
+	if (like && like->interval_ns > 0) {
 		format_rate(1e9 / (double)like->interval_ns, rate, sizeof rate);
+		snprintf(with_rate, sizeof with_rate, " --rate %s", rate);
+	}
+	if (like && like->payload_bytes)
+		snprintf(bytes, sizeof bytes, " with %u bytes", like->payload_bytes);
 	return tare_fail(err, TARE_E_USAGE,
-		"'%s' holds no calibration of %s at %s with %u bytes: tare calibrate %s -o %s makes one", path,
-		like ? like->url : "anything", rate, like ? like->payload_bytes : 0, like ? like->url : "TARGET", path);
+		"'%s' holds no calibration of %s at %s%s: tare calibrate %s%s -o %s makes one", path,
+		like ? like->url : "anything", rate, bytes, like ? like->url : "TARGET", with_rate, path);
 }
 
 int calibration_file_open(const char *path, const struct tare_rules *rules, const struct tare_figure *figures,
@@ -376,6 +380,31 @@ struct tare_trial calibration_like(const char *url, int64_t interval_ns, uint32_
 		.at_ns = TARE_NO_TIME,
 		.rate_held = NAN,
 		.slow_share = NAN};
+}
+
+int calibrated_like(const char *calibration, const char *path, const struct source_rules *rules, const char *url,
+	bool limit_wanted, struct calibrated *ret_calibrated, struct tare_err *err)
+{
+	AUTO_CLEANUP(source_end) struct source *source = NULL;
+	const struct tare_record *record = NULL;
+	char kind[32];
+	*ret_calibrated = (struct calibrated){CPU_CLASS_UNKNOWN, TARE_NO_TIME};
+	if (!source_is_rereadable(path))
+		return tare_fail(err, TARE_E_USAGE, "--calibration needs files that can be read twice, and '%s' is none", path);
+	if (source_open(path, rules, &source, err) < 0)
+		return -1;
+	int found = source_next(source, &record, err);
+	if (found <= 0)
+		return found;
+	struct tare_trial like = calibration_like(
+		url ? url : record->target->url, record->round->interval_ns, record->round->warmup, kind, sizeof kind);
+	if (record->run->epoch_real_ns)
+		like.at_ns = record->run->epoch_real_ns;
+	struct calibration_key key = {.like = &like, .cpu_class = CPU_CLASS_UNKNOWN};
+	if (source_recording(source))
+		key.cpu_class = cpu_class_recorded(path, (uint32_t)record->run->id);
+	ret_calibrated->cpu_class = key.cpu_class;
+	return limit_wanted ? calibration_stall_limit(calibration, &key, &ret_calibrated->stall_limit_ns, err) : 0;
 }
 
 size_t calibration_file_rounds(const struct calibration_file *file)

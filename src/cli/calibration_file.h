@@ -5,6 +5,7 @@
  * computed from them.
  */
 #pragma once
+#include "cli/source.h"
 #include "tare/calibration.h"
 #include "tare/verdict.h"
 
@@ -50,4 +51,14 @@ int64_t calibration_file_stall_limit_ns(const struct calibration_file *file);
 /* The same straight from the file, for rules of counting. */
 int calibration_stall_limit(const char *path, const struct calibration_key *key, int64_t *ret_limit_ns,
 	struct tare_err *err) TARE_MUST_USE;
+/*
+ * What a calibration says of rounds like the first one of `path`: the class of CPU they ran on, and where
+ * `limit_wanted` the stall limit (TARE_NO_TIME: it froze none). `url` stands for the round's own target; NULL: not.
+ */
+struct calibrated {
+	enum cpu_class cpu_class;
+	int64_t stall_limit_ns;
+};
+int calibrated_like(const char *calibration, const char *path, const struct source_rules *rules, const char *url,
+	bool limit_wanted, struct calibrated *ret_calibrated, struct tare_err *err) TARE_MUST_USE;
 size_t calibration_file_rounds(const struct calibration_file *file);

@@ -148,33 +148,18 @@ static int take_key(const struct compare_config *config, int count, char **opera
 	const struct source_rules rules = {.every_ns = config->every_ns, .lenient = config->lenient,
 		.format = config->log.format, .column = config->log.column, .unit = config->log.unit,
 		.with = config->log.with};
-	const struct tare_record *record = NULL;
-	struct source *source = NULL;
 	const char *first = operands[find_separator(count, operands) == 0 ? 1 : 0];
-	char kind[32];
-	int64_t limit_ns = TARE_NO_TIME;
+	struct calibrated calibrated;
 	if (!config->verdict.calibration)
 		return 0;
-	if (source_open(first, &rules, &source, err) < 0)
+	if (calibrated_like(config->verdict.calibration, first, &rules, config->target, !config->verdict.stall_limit_ns,
+		    &calibrated, err) < 0)
 		return -1;
-	int status = source_next(source, &record, err);
-	if (status > 0) {
-		struct tare_trial like = calibration_like(config->target ? config->target : record->target->url,
-			record->round->interval_ns, record->round->warmup, kind, sizeof kind);
-		if (record->run->epoch_real_ns)
-			like.at_ns = record->run->epoch_real_ns;
-		struct calibration_key key = {.like = &like,
-			.cpu_class = source_recording(source) ? cpu_class_recorded(first, (uint32_t)record->run->id)
-							      : CPU_CLASS_UNKNOWN};
-		judging->cpu_class = key.cpu_class;
-		if (!config->verdict.stall_limit_ns)
-			status = calibration_stall_limit(config->verdict.calibration, &key, &limit_ns, err);
-	}
-	source_free(source);
-	judging->stall_limit_calibrated = limit_ns != TARE_NO_TIME;
+	judging->cpu_class = calibrated.cpu_class;
+	judging->stall_limit_calibrated = calibrated.stall_limit_ns != TARE_NO_TIME;
 	if (judging->stall_limit_calibrated)
-		question->rules.stall_limit_ns = limit_ns;
-	return status < 0 ? -1 : 0;
+		question->rules.stall_limit_ns = calibrated.stall_limit_ns;
+	return 0;
 }
 
 static int judge(struct cli *cli, const struct compare_config *config, struct arms *arms, struct tare_trials *trials, struct judging *judging, struct tare_err *err)

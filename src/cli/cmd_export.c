@@ -102,11 +102,6 @@ static const struct option export_options[] = {
 	{.name = NULL},
 };
 
-static void source_end(struct source *const *source)
-{
-	source_free(*source);
-}
-
 static int learn_parts(
 	const char *path, const struct source_rules *rules, struct sample_parts *ret_parts, struct tare_err *err)
 {

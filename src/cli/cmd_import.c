@@ -75,11 +75,6 @@ static const struct option import_options[] = {
 	{.name = NULL},
 };
 
-static void source_end(struct source *const *source)
-{
-	source_free(*source);
-}
-
 /* ---- what is read ---- */
 
 struct input_file {

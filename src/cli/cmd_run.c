@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/calibration_file.h"
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/live.h"
@@ -26,7 +27,8 @@ struct run_config {
 	uint64_t rounds, source_ports;
 	bool append, json, csv, all_spans, mlock, set_nic_stamping, self_test, why, why_softirq, facts, live;
 	int style;
-	const char *label, *with, *sizes, *rates, *stop_loss;
+	int64_t stall_limit_ns;
+	const char *label, *with, *sizes, *rates, *stop_loss, *calibration;
 };
 
 /* Of --source-ports without --source-port: above those that Linux gives out by itself. */
@@ -51,6 +53,8 @@ static const struct option run_options[] = {
 	PLOT_STYLE_OPTION(struct run_config),
 	{"append", 0, OPTION_FLAG, NULL, NULL, "add a run to an existing recording", AT(append), 0, 0, NULL},
 	{"label", 'l', OPTION_TEXT, "TEXT", NULL, "name of the setting that is measured", AT(label), 0, 0, NULL},
+	{"stall-limit", 0, OPTION_DURATION, "TIME", NULL, "a stall is above this, whatever the median", AT(stall_limit_ns), 1, 9e18, NULL},
+	{"calibration", 0, OPTION_TEXT, "FILE", NULL, "take the stall limit that a calibration of the target froze", AT(calibration), 0, 0, NULL},
 	{"all-spans", 0, OPTION_FLAG, NULL, NULL, "a row for every span the stamps allow", AT(all_spans), 0, 0, NULL},
 	{"json", 0, OPTION_FLAG, NULL, NULL, "print rows as JSON", AT(json), 0, 0, NULL},
 	{"csv", 0, OPTION_FLAG, NULL, NULL, "print rows as CSV", AT(csv), 0, 0, NULL},
@@ -180,6 +184,27 @@ static int run_session(struct cli *cli, const struct session_config *config, con
 	return printed;
 }
 
+/* Looked up before anything is sent; 0 where the median rules. A limit given by hand wins. */
+static int stall_limit_of(const struct run_config *options, const struct session_config *config, int64_t *ret_limit_ns,
+	struct tare_err *err)
+{
+	char kind[32];
+	*ret_limit_ns = options->stall_limit_ns;
+	if (!options->calibration || options->stall_limit_ns)
+		return 0;
+	if (config->url_count != 1 || config->step_count > 1)
+		return tare_fail(err, TARE_E_USAGE, "--calibration knows one target, rate and size: it goes with one TARGET "
+			"and neither --sizes, --rates nor --source-ports; --stall-limit goes with all");
+	struct tare_trial like = calibration_like(
+		config->urls[0], config->every_ns, config->warmup, kind, sizeof kind);
+	const struct calibration_key key = {.like = &like, .cpu_class = cpu_class_of(config->cpu)};
+	if (calibration_stall_limit(options->calibration, &key, ret_limit_ns, err) < 0)
+		return -1;
+	if (*ret_limit_ns == TARE_NO_TIME)
+		return tare_fail(err, TARE_E_INVALID, "'%s' froze no stall limit", options->calibration);
+	return 0;
+}
+
 static int run_self_test(struct cli *cli, const struct run_config *options, int operand_count, char **operands,
 	struct tare_err *err)
 {
@@ -221,11 +246,14 @@ static int run_run(struct cli *cli, void *untyped, int operand_count, char **ope
 	config.settings = settings;
 	config.command_line = command_line = run_options_command_line(cli);
 	struct run_rounds rounds;
+	int64_t stall_limit_ns;
+	if (stall_limit_of(options, &config, &stall_limit_ns, err) < 0)
+		return -1;
 	uint32_t spans = options->all_spans ? UINT32_MAX : stat_view_usual_spans();
 	if (options->run.clock_bound_ns)
 		spans |= one_way_spans();
 	const struct format *format = options->json ? &format_json : options->csv ? &format_csv : &format_text;
-	if (run_rounds_open(cli, &config, format, spans, &rounds, err) < 0)
+	if (run_rounds_open(cli, &config, format, spans, stall_limit_ns, &rounds, err) < 0)
 		return -1;
 	rounds.clock_bound_ns = options->run.clock_bound_ns;
 	int status = run_session(cli, &config, options, &rounds, err);

@@ -10,6 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "cli/calibration_file.h"
 #include "cli/one_way.h"
 #include "cli/capture_options.h"
 #include "cli/cli.h"
@@ -22,7 +23,7 @@
 #include "report/budget_view.h"
 
 struct stat_config {
-	const char *spans, *percentiles, *label;
+	const char *spans, *percentiles, *label, *calibration;
 	bool all_spans, lenient, json, csv, ci, all, stalls, budget, shared, pager, plot;
 	int style;
 	struct table_asked table;
@@ -138,6 +139,11 @@ static const struct option stat_options[] = {
 		.offset = OPTION_AT(struct stat_config, stall_limit_ns),
 		.least = 1,
 		.most = 9e18},
+	{.name = "calibration",
+		.type = OPTION_TEXT,
+		.metavar = "FILE",
+		.help = "take the stall limit that a calibration of this target froze",
+		.offset = OPTION_AT(struct stat_config, calibration)},
 	{.name = "every",
 		.letter = 'e',
 		.type = OPTION_DURATION,
@@ -275,6 +281,21 @@ static int rules_of(
 	return 0;
 }
 
+/* A limit given by hand wins over the calibration's. */
+static int take_calibration(const struct stat_config *config, const char *path, const struct source_rules *source_rules,
+	struct tare_rules *rules, struct tare_err *err)
+{
+	struct calibrated calibrated;
+	if (!config->calibration || config->stall_limit_ns)
+		return 0;
+	if (calibrated_like(config->calibration, path, source_rules, NULL, true, &calibrated, err) < 0)
+		return -1;
+	if (calibrated.stall_limit_ns == TARE_NO_TIME)
+		return tare_fail(err, TARE_E_INVALID, "'%s' froze no stall limit", config->calibration);
+	rules->stall_limit_ns = calibrated.stall_limit_ns;
+	return 0;
+}
+
 /* Without --percentiles the budget has three: more lines would hide what it says. */
 static int budget_open(
 	const struct cli *cli, const struct tare_rules *rules, struct budget_view **ret_budget, struct tare_err *err)
@@ -397,7 +418,8 @@ static int stat_files(struct cli *cli, const struct stat_config *config, int cou
 	sources.source = calloc((size_t)count, sizeof(*sources.source));
 	if (!sources.source)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
-	if (rules_of(cli, config, &rules, err) || spans_of(config, &spans, err) ||
+	if (rules_of(cli, config, &rules, err) || take_calibration(config, paths[0], &source_rules, &rules, err) ||
+		spans_of(config, &spans, err) ||
 		stat_view_open(&rules, spans, &gathering.view, err) ||
 		(config->budget && budget_open(cli, &rules, &gathering.budget, err)) ||
 		(config->plot && plots_open(&gathering.plots, err)))

@@ -22,10 +22,11 @@ struct kept_round {
 };
 
 int run_rounds_open(struct cli *cli, const struct session_config *config, const struct format *format, uint32_t spans,
-	struct run_rounds *ret_rounds, struct tare_err *err)
+	int64_t stall_limit_ns, struct run_rounds *ret_rounds, struct tare_err *err)
 {
 	struct tare_rules rules;
 	tare_rules_default(&rules);
+	rules.stall_limit_ns = stall_limit_ns;
 	struct run_rounds rounds = {.cli = cli, .config = config, .format = format};
 	rounds.swept = config->step_count > 0 && config->steps[0].every_ns > 0;
 	if (stat_view_open(&rules, spans, &rounds.view, err) < 0)

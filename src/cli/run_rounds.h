@@ -27,8 +27,9 @@ struct run_rounds {
 	size_t targets;
 };
 
+/* stall_limit_ns 0: ten times each round's median. */
 int run_rounds_open(struct cli *cli, const struct session_config *config, const struct format *format, uint32_t spans,
-		    struct run_rounds *ret_rounds, struct tare_err *err) TARE_MUST_USE;
+		    int64_t stall_limit_ns, struct run_rounds *ret_rounds, struct tare_err *err) TARE_MUST_USE;
 struct session_events run_rounds_events(struct run_rounds *rounds);
 /* The table and the sentences; returns the exit status (0, or 4 when the run says nothing), -1 on failure. */
 int run_rounds_print(struct run_rounds *rounds, const struct tare_run *run, bool interrupted, struct tare_err *err);

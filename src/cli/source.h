@@ -34,6 +34,10 @@ struct source_rules {
 int source_open(const char *path, const struct source_rules *rules, struct source **ret_source,
 	struct tare_err *err) TARE_MUST_USE;
 void source_free(struct source *source); /* NULL is fine */
+static inline void source_end(struct source *const *source) /* for AUTO_CLEANUP */
+{
+	source_free(*source);
+}
 /* A regular file, which may be opened a second time. */
 bool source_is_rereadable(const char *path);
 /*
