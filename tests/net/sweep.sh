@@ -34,7 +34,7 @@ size=1472 rate=500/s 1472 500
 size=1472 rate=1k/s 1472 1000" "every step is a round with its label, payload and rate"
 is "$(cells grid.tare round | tr '\n' ' ')" "1 2 3 4 5 6 7 8 9 10 11 12 " "all of them twice over, and nothing merged over loads"
 is "$(cells grid.tare n | sort -u)" 50 "every step has its answers"
-is "$("$TARE" stat --csv --group-by label grid.tare 2>/dev/null | awk -F, 'NR > 1 && $3 == "" && /,rtt,/' | wc -l | tr -d ' ')" 6 \
+is "$("$TARE" stat --csv --group-by label --columns round,span grid.tare 2>/dev/null | grep -c '^,rtt$')" 6 \
 	"by label the two rounds of each step are one row"
 "$TARE" compare grid.tare --by label >/dev/null 2>compare.txt
 ok "$([ $? -eq 2 ]; echo $?)" "rounds of a sweep are not compared with each other" "$(cat compare.txt)"
