@@ -31,8 +31,9 @@ static void test_sockperf(void)
 	IS_I64(row->ranked[P9999].behind, 1, "with one behind");
 	IS_I64(row->max_ns, 531956, "max");
 	IS_I64(row->stalls, 0, "no stall above ten medians");
-	SAYS(log->notes, "sockperf prints p99 = 180.199 µs: its rank is round(p x n) = 14825 of 14975 (180.199 µs in its rows), "
-			 "the nearest rank is ceil(p x n) = 14826 (180.816 µs)");
+	SAYS(log->notes, "p99 180.199 µs (tare: 180.816)");
+	SAYS(log->notes, ": its rank is round(p x n), tare's ceil(p x n), of 14975 rows");
+	IS_I64(log->record[0].origin.pacing, TARE_PACING_OPEN, "one answer of a hundred: under-load");
 	OK(log->record[0].origin.left_out & TARE_LEFT_OUT_SOME, "one of a hundred answers is kept");
 	IS_I64(log->record[0].origin.lateness, TARE_LATENESS_REBUILT, "lateness is rebuilt");
 	free(log);
