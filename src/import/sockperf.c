@@ -129,8 +129,9 @@ static int take_row(struct sockperf *log, struct pieces *pieces, const struct li
 	char copy[LINES_MAX_BYTES + 1];
 	struct number number[3];
 	uint64_t packet = 0;
-	/* behind its rows the table has a line of dashes: a row that ends the file is cut off somewhere */
-	if (line->unterminated) {
+	/* a row ends with three decimals: "826.1" at the file's end was a longer number */
+	const char *point = strrchr(line->text, '.');
+	if (line->unterminated && (!point || strlen(point) != 4)) {
 		pieces->cut++;
 		return 0;
 	}

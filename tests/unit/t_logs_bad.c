@@ -130,7 +130,7 @@ static void test_damage(void)
 		"'log':2: is no number");
 	refused("sockperf: summary only", "sockperf: Summary: Latency is 4 usec\n", (struct import_rules){0},
 		"--full-log");
-	struct log_read *log = log_text("packet, txTime(sec), rxTime(sec), rtt(usec)\n0, 1.0, 2.0, 5\n1, 1.0, 2.0, 9", (struct import_rules){0});
+	struct log_read *log = log_text("packet, txTime(sec), rxTime(sec), rtt(usec)\n0, 1.0, 2.0, 5\n1, 1.0, 2.0, 9.000", (struct import_rules){0});
 	IS_I64(log->record[0].row.n, 2, "a last line without its end is read where it is whole");
 	free(log);
 }

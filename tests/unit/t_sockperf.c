@@ -165,7 +165,7 @@ static void test_bad(void)
 	used = 0;
 	add(PARAMETERS("--mps=1000 --burst=1") TABLE("latency") "0, 1.000000000, 1.000020000, 10.000\n1, 1.001000000, 1.001020000, 1");
 	struct log_read *log = read_it(1);
-	IS_I64(log->record[0].count, 1, "a row that ends the file is cut off, even where it reads as one");
+	IS_I64(log->record[0].count, 1, "a number without its decimals is cut off, even where the row reads as one");
 	SAYS(log->notes, "the last line is cut off");
 	free(log);
 }
