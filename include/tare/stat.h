@@ -185,6 +185,9 @@ struct tare_row {
 	int64_t resolution_ns;               /* the coarsest of the rounds merged */
 };
 
+/* False where nothing was lost as far as the source tells, which had left out what was, or does not say. */
+TARE_API bool tare_row_losses_known(const struct tare_row *row);
+
 /*
  * Collects series in the order given and makes the rows: per series one row for
  * rtt (or what stands for it, see above) and one for each span asked for that

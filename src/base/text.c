@@ -12,8 +12,7 @@
 
 enum { QUOTED_MOST_BYTES = 64, WORD_MOST_BYTES = 64 };
 
-/* Length of the well-formed UTF-8 character at `bytes` (terminated text), 0 when there is none. */
-static size_t character_bytes(const char *bytes)
+size_t text_character(const char *bytes)
 {
 	const unsigned char *at = (const unsigned char *)bytes;
 	if (at[0] < 0x80)
@@ -47,7 +46,7 @@ static void trim_half_character(struct text *text)
 	if (start == 0 || (unsigned char)text->bytes[start - 1] < 0xc0)
 		return;
 	start--;
-	if (character_bytes(text->bytes + start) != text->used - start) {
+	if (text_character(text->bytes + start) != text->used - start) {
 		text->used = start;
 		text->bytes[start] = '\0';
 	}
@@ -86,7 +85,7 @@ void text_add_quoted(struct text *text, const char *foreign)
 	char kept[QUOTED_MOST_BYTES + 1];
 	size_t used = 0, at = 0;
 	while (foreign[at]) {
-		size_t length = character_bytes(foreign + at);
+		size_t length = text_character(foreign + at);
 		bool bad = length == 0 || is_control(foreign + at);
 		if (used + (bad ? 1 : length) > QUOTED_MOST_BYTES)
 			break;

@@ -24,6 +24,8 @@ struct text {
 	{                                                                                                              \
 		.bytes = (array), .room = sizeof(array)                                                                \
 	}
+/* Length of the well-formed UTF-8 character at `bytes` (terminated text), 0 when there is none. */
+size_t text_character(const char *bytes);
 void text_add(struct text *text, const char *format, ...) TARE_PRINTF(2, 3);
 void text_add_list(struct text *text, const char *format, va_list args) TARE_PRINTF(2, 0);
 /*

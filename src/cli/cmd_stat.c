@@ -262,11 +262,16 @@ static int percentiles_of(const char *list, struct tare_rules *rules, struct tar
 }
 
 static int rules_of(
-	const struct cli *cli, const struct stat_config *config, struct tare_rules *rules, struct tare_err *err)
+	struct cli *cli, const struct stat_config *config, struct tare_rules *rules, struct tare_err *err)
 {
 	tare_rules_default(rules);
 	if (percentiles_of(config->percentiles, rules, err))
 		return -1;
+	for (uint32_t i = 0; i < rules->percentiles; i++) {
+		/* 0.5 for the median, as some libraries have it, would pass for the smallest value */
+		if (rules->percentile[i].num < rules->percentile[i].den / 100)
+			cli_warn(cli, "percentile %s is below 1 %%: the median is 50", rules->percentile[i].text);
+	}
 	if (option_given(cli->options, "warmup")) {
 		if (config->warmup > INT64_MAX)
 			return tare_fail(err, TARE_E_USAGE, "--warmup %" PRIu64 " is too large", config->warmup);

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,12 +172,25 @@ void import_free(struct import *import)
 	free(import);
 }
 
+static int note_encoding(struct import *import, struct tare_err *err)
+{
+	uint64_t count = lines_not_utf8(import->lines);
+	if (!count || import->encoding_noted)
+		return 0;
+	import->encoding_noted = true;
+	import->round = 0;
+	return import_note(import, IMPORT_LIMIT, err, "%" PRIu64 " %s no UTF-8 (an old code page?): numbers are read, words are not", count,
+		count == 1 ? "line is" : "lines are");
+}
+
 int import_next(struct import *import, const struct tare_record **ret_record, struct tare_err *err)
 {
 	import->event_count = 0;
 	import->has_schedule = false;
 	int found = import->format->read ? pieces_next(import, import->reader, ret_record, err)
 					 : import->format->next(import, import->reader, ret_record, err);
+	if (found == 0 && import->lines && note_encoding(import, err))
+		return -1;
 	/* stdio only says that reading failed; why is known to who unpacked */
 	if (found < 0 && err && import->lines && input_failure(import->input))
 		*err = *input_failure(import->input);

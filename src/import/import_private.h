@@ -48,7 +48,7 @@ struct import {
 
 	struct tare_run run;
 	struct ping_schedule schedule;
-	bool has_schedule;
+	bool has_schedule, encoding_noted;
 };
 
 /* Zeroed memory until import_free(); NULL with err set when there is none. */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 
 /* A raw read of RAW_BYTES becomes at most 3/2 as many in UTF-8; one line and one read must fit. */
 enum { RAW_BYTES = LINES_HEAD_BYTES, TEXT_SPARE = RAW_BYTES / 2 * 3 + 64 };
@@ -24,6 +25,8 @@ struct lines {
 	enum encoding encoding;
 	bool at_end, skipping, started;
 	char ends; /* what ends a line: '\n', or '\r' where the head has no '\n' at all */
+	bool high;            /* a byte above 0x7f was seen */
+	uint64_t not_utf8;    /* lines */
 	uint64_t number, nul_bytes;
 	uint32_t high_surrogate; /* waiting for its low half */
 	size_t raw_used;         /* bytes of an incomplete code unit kept from the last read */
@@ -85,6 +88,10 @@ static void decode_utf16(struct lines *lines, size_t count)
 static void copy_bytes(struct lines *lines, const unsigned char *raw, size_t count)
 {
 	char *out = lines->text + lines->end;
+	unsigned char any = 0;
+	for (size_t i = 0; i < count && !lines->high; i++)
+		any |= raw[i];
+	lines->high |= any > 0x7f;
 	if (!memchr(raw, 0, count)) {
 		memcpy(out, raw, count);
 		lines->end += count;
@@ -221,9 +228,24 @@ const char *lines_head(const struct lines *lines, size_t *ret_bytes)
 	return lines->text + lines->begin;
 }
 
+uint64_t lines_not_utf8(const struct lines *lines)
+{
+	return lines->not_utf8;
+}
+
 uint64_t lines_nul_bytes(const struct lines *lines)
 {
 	return lines->nul_bytes;
+}
+
+static bool is_utf8(const char *text, size_t bytes)
+{
+	for (size_t at = 0, step; at < bytes; at += step) {
+		step = text_character(text + at);
+		if (!step)
+			return false;
+	}
+	return true;
 }
 
 /* Hands out text[begin, end) as a line; `next` is where the following one starts. */
@@ -239,6 +261,7 @@ static void hand_out(struct lines *lines, size_t end, size_t next, struct line *
 	while (bytes && strchr("\r \t", text[bytes - 1]))
 		bytes--;
 	text[bytes] = '\0';
+	lines->not_utf8 += lines->high && !is_utf8(text, bytes);
 	ret_line->text = text;
 	ret_line->bytes = bytes;
 	lines->skipping = false;

@@ -38,4 +38,6 @@ int lines_read(struct lines *lines, char *buffer, size_t room, size_t *ret_bytes
 int lines_allow(struct lines *lines, size_t bytes, struct tare_err *err) TARE_MUST_USE;
 /* 1, 0 at the end, -1 on a read error. */
 int lines_next(struct lines *lines, struct line *ret_line, struct tare_err *err) TARE_MUST_USE;
+/* Lines handed out so far that are in another encoding: an old code page. */
+uint64_t lines_not_utf8(const struct lines *lines);
 uint64_t lines_nul_bytes(const struct lines *lines);

@@ -31,6 +31,7 @@ struct numbers {
 	size_t count, room;
 	int64_t step_ps;      /* finest step seen */
 	uint64_t passed_over, first_bad;
+	uint64_t all_ones;
 	struct tare_target target;
 	struct tare_round round;
 	struct tare_record record;
@@ -225,6 +226,17 @@ static int refuse(struct import *import, struct numbers *numbers, uint64_t numbe
 	return 0;
 }
 
+/* The largest number of 32 or 64 bits stands for "not available" where fields are unsigned; as a time it is 71 minutes. */
+static bool is_all_ones(struct field field)
+{
+	static const char *const all_ones[] = {"4294967295", "18446744073709551615"};
+	for (size_t i = 0; i < sizeof(all_ones) / sizeof(all_ones[0]); i++) {
+		if (strlen(all_ones[i]) == field.bytes && memcmp(all_ones[i], field.text, field.bytes) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int take_value(struct import *import, struct numbers *numbers, uint64_t number, const struct table_line *line,
 	struct tare_err *err)
 {
@@ -235,6 +247,10 @@ static int take_value(struct import *import, struct numbers *numbers, uint64_t n
 	if (line->count != numbers->fields)
 		return refuse(import, numbers, number, "not as many fields as the lines before: another separator, or a decimal comma",
 			whole, err);
+	if (is_all_ones(field)) {
+		numbers->all_ones++;
+		return keep(import, numbers, TARE_NO_TIME, err);
+	}
 	enum number_fault fault = numbers_read(field.text, field.bytes, numbers->unit_ps, &value_ns, &step_ps);
 	if (fault != NUMBER_FINE)
 		return refuse(import, numbers, number, number_fault_text(fault), field, err);
@@ -294,6 +310,10 @@ static int add_notes(struct import *import, const struct numbers *numbers, struc
 		import_note(import, IMPORT_QUANTITY, err, "taken as nanoseconds: nothing in the file says so, --unit does"))
 		return -1;
 	if (numbers->unit_told && import_note(import, IMPORT_QUANTITY, err, "in %s, to the nearest ns", unit_name(numbers->unit_ps)))
+		return -1;
+	if (numbers->all_ones &&
+		import_note(import, IMPORT_LIMIT, err, "%" PRIu64 " value%s of 4294967295 or 18446744073709551615, all ones: taken as 'not available'",
+			numbers->all_ones, numbers->all_ones == 1 ? "" : "s"))
 		return -1;
 	if (numbers->passed_over)
 		return import_note(import, IMPORT_DAMAGE, err, "%" PRIu64 " line%s passed over, the first is line %" PRIu64,

@@ -239,6 +239,11 @@ static struct row_group *group_of(
 	return group;
 }
 
+bool tare_row_losses_known(const struct tare_row *row)
+{
+	return row->lost || !(row->origin.left_out & (TARE_LEFT_OUT_LOST | TARE_LEFT_OUT_UNKNOWN));
+}
+
 void tare_rules_default(struct tare_rules *ret_rules)
 {
 	static const char *const usual[] = {"50", "90", "99", "99.9", "99.99"};

@@ -58,6 +58,14 @@ static struct cell get_fate_count(const void *record, const struct column *colum
 	return get_count(record, column);
 }
 
+/* Nor is it 0 where the source had left out what was lost, or does not say. */
+static struct cell get_lost(const void *record, const struct column *column)
+{
+	if (tare_row_losses_known(ROW(record)))
+		return get_fate_count(record, column);
+	return cell_absent(CELL_NOT_MEASURED);
+}
+
 enum of_origin { OF_SOURCE, OF_QUANTITY, OF_CLOCK, OF_PACING, OF_LATENESS, OF_SHAPE, OF_LEFT_OUT };
 static struct cell get_origin(const void *record, const struct column *column)
 {
@@ -273,7 +281,7 @@ static const struct column before_percentiles[] = {
 		.get = get_origin, .is_text = true, .index = OF_LEFT_OUT},
 	{"sent", "sent", "requests the kernel accepted, warm-up included", .get = get_fate_count, AT(sent)},
 	{"n", "n", "values counted: answered and overdue, without the warm-up", .get = get_count, AT(n)},
-	{"lost", "lost", "no answer within the timeout", .get = get_fate_count, AT(lost)},
+	{"lost", "lost", "no answer within the timeout; null where the source leaves that out", .get = get_lost, AT(lost)},
 	{"overdue", "overdue", "answered after the timeout; counted with their time", .get = get_fate_count, AT(overdue)},
 	{"pending", "pending", "still open when the round was stopped", .get = get_fate_count, AT(pending)},
 	{"error", "error", "sent, then refused by the network", .get = get_fate_count, AT(error)},

@@ -12,6 +12,9 @@
 #include "report/stat_insight.h"
 #include "report/stat_note.h"
 
+/* Below this deviations and jitters say more of the sample than of the path. */
+enum { JITTER_LEAST = 30 };
+
 /* One sentence under way, in a fixed room. */
 struct saying {
 	FILE *out;
@@ -73,7 +76,10 @@ void stat_head_line(FILE *out, int width, const struct stat_block *block)
 			summary ? "a summary, no samples" : "no request");
 		return;
 	}
-	text_add(&text, "%" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " lost", row->sent, answered, row->lost);
+	if (tare_row_losses_known(row))
+		text_add(&text, "%" PRIu64 " sent, %" PRIu64 " answered, %" PRIu64 " lost", row->sent, answered, row->lost);
+	else
+		text_add(&text, "%" PRIu64 " answered; what was lost is not in the source", answered);
 	if (row->lost)
 		text_add(&text, " (%s)", percent(row->lost, row->sent, share));
 	if (row->overdue)
@@ -319,14 +325,20 @@ static void say_variation(const struct saying *say, const struct tare_row *row, 
 	if (!rules->moments || !(v->mean_ns == v->mean_ns))
 		return;
 	const double values[] = {v->mean_ns, v->deviation_ns, v->mean_first_ns, v->deviation_first_ns};
-	for (size_t i = 0; i < 4; i++)
-		snprintf(others[i], sizeof(others[i]), "%.2f", values[i] / (double)say->scale->ns);
+	for (size_t i = 0; i < 4; i++) {
+		if (values[i] == values[i])
+			snprintf(others[i], sizeof(others[i]), "%.2f", values[i] / (double)say->scale->ns);
+		else
+			snprintf(others[i], sizeof(others[i]), "not known");
+	}
 	if (v->rfc3550_jitter_ns == v->rfc3550_jitter_ns)
 		snprintf(jitter, sizeof(jitter), ", RFC 3550 J %.2f", v->rfc3550_jitter_ns / (double)say->scale->ns);
 	report_sentence(say->out, say->width,
 		"mean %s, standard deviation %s; with the first two requests %s and %s; p95 - p50 %s%s.", others[0], others[1],
 		others[2], others[3],
 		v->p95_less_p50_ns == TARE_NO_TIME ? "not known" : figure(say->scale, row, v->p95_less_p50_ns, p50), jitter);
+	if (row->n < JITTER_LEAST)
+		report_sentence(say->out, say->width, "deviations and jitters of fewer than %d requests mean little.", JITTER_LEAST);
 }
 
 static void say_intervals(const struct saying *say, const struct tare_row *row, const struct tare_rules *rules)

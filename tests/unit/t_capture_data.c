@@ -6,6 +6,7 @@
  */
 #include "capture_test.h"
 #include "import/import.h"
+#include "shared.h"
 
 static char path[4096];
 
@@ -13,20 +14,6 @@ static const char *data(const char *name)
 {
 	snprintf(path, sizeof(path), "%s/captures/%s", getenv("TARE_TEST_DATA"), name);
 	return path;
-}
-
-/* NULL when there is no such folder here. */
-static const char *shared(const char *name)
-{
-	const char *folder = getenv("TARE_SHARED");
-	if (folder)
-		snprintf(path, sizeof(path), "%s/%s", folder, name);
-	else
-		snprintf(path, sizeof(path), "%s/../../../shared/%s", getenv("TARE_TEST_DATA"), name);
-	FILE *file = fopen(path, "rb");
-	if (file)
-		fclose(file);
-	return file ? path : NULL;
 }
 
 static void slurp(const char *name, struct mk_file *file)
@@ -231,7 +218,7 @@ static void test_shared_stamps(void)
 		struct feed_packet packet;
 		char name[200];
 		snprintf(name, sizeof(name), "captures/%s", cases[i].name);
-		const char *found = shared(name);
+		const char *found = shared_file(name);
 		if (!found) {
 			SKIP(1, "no folder of captures that may not be copied");
 			continue;
@@ -265,12 +252,12 @@ static void test_four_formats(void)
 	struct opened opened[4];
 	struct capture_frame got[4];
 	int same = 0;
-	if (!shared(names[0])) {
+	if (!shared_file(names[0])) {
 		SKIP(2, "no folder of captures that may not be copied");
 		return;
 	}
 	for (int i = 0; i < 4; i++) {
-		slurp(shared(names[i]), &file[i]);
+		slurp(shared_file(names[i]), &file[i]);
 		if (!open_frames(&opened[i], file[i].bytes, file[i].count, false))
 			printf("# %s\n", opened[i].err.text);
 	}
@@ -302,7 +289,7 @@ static void test_four_formats(void)
 
 static void test_pings(void)
 {
-	const char *found = shared("cases/icmp_75pings_us.pcap");
+	const char *found = shared_file("cases/icmp_75pings_us.pcap");
 	if (!found) {
 		SKIP(2, "no folder of captures that may not be copied");
 		return;
@@ -344,7 +331,7 @@ static void test_pings(void)
 
 static void test_tcp_session(void)
 {
-	const char *found = shared("cases/fix_order_tcp.pcap");
+	const char *found = shared_file("cases/fix_order_tcp.pcap");
 	if (!found) {
 		SKIP(2, "no folder of captures that may not be copied");
 		return;
