@@ -12,10 +12,10 @@
 
 const struct import_format *const import_formats[] = {&sockperf_format, &irtt_json_format, &cyclictest_json_format, &oslat_format,
 	&lagscope_json_format, &mtr_json_format, &trippy_format, &fping_json_format, &ping_json_format,
-	&tare_jsonl_format, &tare_csv_format, &hlog_format, &wrk2_format, &hgrm_format, &cyclictest_format, &rtla_format, &rtla_top_format, &oslat_text_format,
-	&netperf_format, &netperf_keyval_format, &sfnt_format, &sfnt_stream_raw_format, &eflatency_format,
+	&tare_jsonl_format, &tare_csv_format, &hlog_format, &wrk2_format, &wrk_format, &hgrm_format, &cyclictest_format, &rtla_format, &rtla_top_format, &oslat_text_format,
+	&netperf_format, &netperf_keyval_format, &netperf_csv_format, &sfnt_format, &sfnt_stream_raw_format, &eflatency_format,
 	&eflatency_yaml_format, &exanic_format, &exact_match_format, &nanoping_format, &aws_format, &twamp_light_format, &twamp_light_legacy_format,
-	&owamp_summary_format, &prometheus_format, &lagscope_format, &fping_format, &ping_format, &twping_format,
+	&owamp_summary_format, &prometheus_format, &lagscope_format, &lagscope_text_format, &fping_format, &ping_format, &twping_format,
 	&owping_format, &mtr_raw_format, &irtt_raw_format, &sysjitter_format, &sysjitter_table_format, &cyclictest_verbose_format, &numbers_format, NULL};
 
 enum { FORMATS = sizeof(import_formats) / sizeof(import_formats[0]) - 1 };

@@ -2,7 +2,7 @@
 /*
  * Logs that are comma-separated tables with a header of fixed names: each is a
  * row of `shapes`, which says where every column goes. Times with a point are
- * seconds where the shape says "seconds or ns".
+ * seconds where the shape says "seconds or ns"; "µs or told" follows --unit.
  */
 #include <string.h>
 #include <strings.h>
@@ -11,7 +11,7 @@
 #include "import/formats.h"
 
 enum goes { TO_STAGE, TO_SPAN, TO_SEQ, TO_STATUS };
-enum { UNIT_S_OR_NS = 100, COLUMNS = 32 };
+enum { UNIT_S_OR_NS = 100, UNIT_US_OR_TOLD, COLUMNS = 32 };
 
 struct target_column {
 	const char *name;
@@ -98,13 +98,13 @@ static const struct shape twamp_light_legacy = {.needs = "Time,IP,Snd#,Rcv#,SndP
 static const struct shape lagscope = {.needs = "Index, Latency(us)",
 	.url = "lagscope:",
 	.kind = "tcp",
-	.note = "rtt is lagscope's, cut to whole µs",
+	.note = "rtt is lagscope's, cut to whole µs; versions that count ns do not say so: --unit ns",
 	.origin = {.quantity = TARE_QUANTITY_RTT,
 		.clock = TARE_CLOCK_WALL,
 		.pacing = TARE_PACING_CLOSED,
 		.lateness = TARE_LATENESS_UNKNOWN,
 		.left_out = TARE_LEFT_OUT_LOST},
-	.columns = (const struct target_column[]){SPAN("Latency(us)", RTT, UNIT_US), {NULL, TO_SEQ, 0, 0}}};
+	.columns = (const struct target_column[]){SPAN("Latency(us)", RTT, UNIT_US_OR_TOLD), {NULL, TO_SEQ, 0, 0}}};
 
 /* Which of our columns each field of a row is; NULL: none. */
 struct header {
@@ -166,8 +166,10 @@ static int64_t on_axis(struct import *import, int64_t *base_ns, int64_t ns)
 	return __builtin_sub_overflow(ns, *base_ns, &axis_ns) ? TARE_NO_TIME : axis_ns;
 }
 
-static const char *read_cell(struct field_text field, int unit, struct number *ret)
+static const char *read_cell(const struct import *import, struct field_text field, int unit, struct number *ret)
 {
+	if (unit == UNIT_US_OR_TOLD && (!import->rules.unit || !number_unit(import->rules.unit, strlen(import->rules.unit), &unit)))
+		unit = UNIT_US;
 	if (unit == UNIT_S_OR_NS)
 		unit = memchr(field.at, '.', field.bytes) ? UNIT_S : UNIT_ONE_NS;
 	*ret = number_read(field.at, field.bytes, unit);
@@ -191,7 +193,7 @@ static int read_row(struct pieces *pieces, struct piece *piece, const struct hea
 			lost = !field_is(field[i], "ok");
 			continue;
 		}
-		const char *why = read_cell(field[i], column->unit, &number[i]);
+		const char *why = read_cell(pieces->import, field[i], column->unit, &number[i]);
 		if (why)
 			return piece_damaged(pieces, line, why, err);
 		if (header->deciding < COLUMNS && column->goes == TO_SPAN && number[i].ns < 0)
@@ -213,6 +215,8 @@ static int read_row(struct pieces *pieces, struct piece *piece, const struct hea
 			continue;
 		if (column->goes == TO_SPAN && piece_span(piece, row, (enum tare_span)column->index, number[i].ns, err))
 			return -1;
+		if (column->unit == UNIT_US_OR_TOLD)
+			piece->resolution_ns = number[i].step_ns;
 		/* 0.000000000: a stamp that did not arrive */
 		bool stamp = column->goes == TO_STAGE && number[i].ns != 0;
 		if (stamp && piece_stage(piece, row, (enum tare_stage)column->index,

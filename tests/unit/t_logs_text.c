@@ -119,12 +119,6 @@ static void test_tables(void)
 	IS_I64(log->record[0].value_ns[TARE_SPAN_HOST][0], 40, "host");
 	IS_I64(log->record[0].fate[1], TARE_LOST, "a short row is a failure");
 	free(log);
-	log = log_as("Index, Latency(us)\n0, 45\n1, 50\n", "lagscope", 1);
-	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][1], 50000, "lagscope -R");
-	free(log);
-	log = log_as("{\"latencies\":[{\"latency\":45,\"frequency\":3},{\"latency\":46,\"frequency\":1}]}", "lagscope-json", 1);
-	IS_I64(log->record[0].row.ranked[P50].value_ns, 45999, "lagscope JSON: a range of 1 µs");
-	free(log);
 }
 
 static void test_others(void)
@@ -136,9 +130,6 @@ static void test_others(void)
 	log = log_as("{\"report\":{\"mtr\":{\"src\":\"a\",\"dst\":\"b\"},\"hubs\":[{\"count\":1,\"host\":\"h\",\"Avg\":1.5}]}}",
 		"mtr-json", 1);
 	IS_I64(log->record[0].origin.shape, TARE_SHAPE_SUMMARY, "mtr's JSON is a summary");
-	free(log);
-	log = log_as("P50_LATENCY=442\nP99_LATENCY=589\n", "netperf-keyval", 1);
-	SAYS(log->notes, "P50_LATENCY=442, P99_LATENCY=589");
 	free(log);
 	log = log_as("# HELP smokeping_response_duration_seconds x\n# TYPE smokeping_response_duration_seconds histogram\n"
 		      "smokeping_response_duration_seconds_bucket{host=\"h\",le=\"0.001\"} 5\n"
