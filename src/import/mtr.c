@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * mtr --raw, a line a packet, into a series per hop; mtr's and trippy's JSON,
- * which are summaries. A hop's answers come from routers' slow path: they say
+ * mtr --raw, a line a packet, into a series per hop; what mtr prints otherwise (JSON,
+ * CSV, its report) and trippy's JSON and CSV, which are summaries, hop by hop. A hop's answers come from routers' slow path: they say
  * little about traffic that goes through.
  */
 #include <inttypes.h>
@@ -22,6 +22,7 @@ static const struct tare_origin per_packet = {.quantity = TARE_QUANTITY_RTT,
 /* One hop: its requests by mtr's sequence numbers, the last ones that may still be answered. */
 struct hop {
 	struct piece *piece;
+	char hosts[120]; /* that answered, as "h" lines tell them */
 	struct {
 		uint64_t seq;
 		size_t index;
@@ -121,6 +122,36 @@ static int take_raw(struct pieces *pieces, struct hop *hops, const struct line *
 	return sent ? take_sent(hop, values[1], err) : take_reply(hop, values, count, err);
 }
 
+/* "h 3 10.0.0.1": one more host that answers at this distance. */
+static void take_host(struct hop *hops, const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	uint64_t number;
+	if (!number_count(text, digits, &number) || number >= HOPS || text[digits] != ' ')
+		return;
+	char *hosts = hops[number].hosts, host[64];
+	struct text list = {.bytes = hosts, .used = strlen(hosts), .room = sizeof(hops[number].hosts)}, one = TEXT_IN(host);
+	text_add_figures(&one, text + digits + 1);
+	for (const char *at = hosts; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+		if (strcspn(at, ",") == strlen(host) && strncmp(at, host, strlen(host)) == 0)
+			return;
+	}
+	text_add(&list, "%s%s", list.used ? ", " : "", host);
+}
+
+static int note_hosts(struct import *import, const struct hop *hops, struct tare_err *err)
+{
+	for (size_t i = 0; i < HOPS; i++) {
+		if (!hops[i].piece || !hops[i].hosts[0])
+			continue;
+		import->round = hops[i].piece->round->number;
+		if (import_note(import, IMPORT_HEAD, err, "hop %zu: %s", i + 1, hops[i].hosts))
+			return -1;
+	}
+	import->round = 1;
+	return 0;
+}
+
 static int read_raw(struct import *import, struct pieces *pieces, struct tare_err *err)
 {
 	AUTO_FREE struct hop *hops = calloc(HOPS, sizeof(*hops));
@@ -133,11 +164,15 @@ static int read_raw(struct import *import, struct pieces *pieces, struct tare_er
 		bool known = line.text[0] && strchr("hdmt", line.text[0]) && line.text[1] == ' ';
 		if (ours && take_raw(pieces, hops, &line, err))
 			return -1;
+		if (text_begins(line.text, "h "))
+			take_host(hops, line.text + 2);
 		if (!ours && !known && line.bytes)
 			piece_noise(pieces, &line);
 	}
 	if (got < 0 || !pieces->count)
 		return got < 0 ? -1 : 0;
+	if (note_hosts(import, hops, err))
+		return -1;
 	return import_note(import, IMPORT_LIMIT, err,
 		"a hop answers on its slow path: what it takes and loses there says little about traffic through it");
 }
@@ -150,6 +185,20 @@ const struct import_format mtr_raw_format = {.name = "mtr-raw",
 
 /* ---- summaries ---- */
 
+static int add_hop(struct import *import, struct pieces *pieces, const char *tool, const char *name, const char *figures,
+	struct tare_err *err)
+{
+	struct tare_origin origin = per_packet;
+	char url[64], text[400];
+	struct text harmless = TEXT_IN(text);
+	origin.shape = TARE_SHAPE_SUMMARY;
+	snprintf(url, sizeof(url), "%s:hop-%s", tool, name);
+	text_add_figures(&harmless, figures);
+	if (!piece_add(pieces, url, tool, "", &origin, err))
+		return -1;
+	return import_note(import, IMPORT_PRINTED, err, "summary only, no percentile is taken from it: %s", text);
+}
+
 static bool knows_json(struct lines *head)
 {
 	static const char *const keys[] = {"report", "mtr", "hubs", NULL};
@@ -158,26 +207,24 @@ static bool knows_json(struct lines *head)
 
 static bool knows_trippy(struct lines *head)
 {
-	static const char *const keys[] = {"info", "hops", "ttl", "jitter", NULL};
+	static const char *const keys[] = {"info", "hops", "ttl", "loss_pct", NULL};
 	return document_knows(head, keys);
 }
 
 static int read_hops(struct import *import, struct pieces *pieces, const char *tool, const json_t *hops,
-	struct tare_err *err)
+	const char *number_key, struct tare_err *err)
 {
-	struct tare_origin origin = per_packet;
 	const json_t *hop;
 	size_t i;
-	origin.shape = TARE_SHAPE_SUMMARY;
 	json_array_foreach(hops, i, hop)
 	{
-		char url[48];
-		snprintf(url, sizeof(url), "%s:hop-%zu", tool, i + 1);
-		AUTO_FREE char *text = json_dumps(hop, JSON_COMPACT);
-		if (!text || !piece_add(pieces, url, tool, "", &origin, err))
+		char name[24];
+		int64_t number = (int64_t)i + 1;
+		document_integer(hop, number_key, &number);
+		snprintf(name, sizeof(name), "%" PRId64, number);
+		AUTO_FREE char *text = json_dumps(hop, JSON_COMPACT | JSON_REAL_PRECISION(6));
+		if (!text || add_hop(import, pieces, tool, name, text, err))
 			return text ? -1 : tare_fail(err, TARE_E_SYSTEM, "out of memory");
-		if (import_note(import, IMPORT_PRINTED, err, "summary only, no percentile is taken from it: %.400s", text))
-			return -1;
 	}
 	return 0;
 }
@@ -185,13 +232,13 @@ static int read_hops(struct import *import, struct pieces *pieces, const char *t
 static int read_json(struct import *import, struct pieces *pieces, struct tare_err *err)
 {
 	AUTO_CLEANUP(document_end) json_t *root = document_read(import, err);
-	return root ? read_hops(import, pieces, "mtr", document_at(root, "report.hubs"), err) : -1;
+	return root ? read_hops(import, pieces, "mtr", document_at(root, "report.hubs"), "count", err) : -1;
 }
 
 static int read_trippy(struct import *import, struct pieces *pieces, struct tare_err *err)
 {
 	AUTO_CLEANUP(document_end) json_t *root = document_read(import, err);
-	return root ? read_hops(import, pieces, "trippy", document_at(root, "hops"), err) : -1;
+	return root ? read_hops(import, pieces, "trippy", document_at(root, "hops"), "ttl", err) : -1;
 }
 
 const struct import_format mtr_json_format = {.name = "mtr-json",
@@ -204,3 +251,122 @@ const struct import_format trippy_format = {.name = "trippy",
 	.read = read_trippy,
 	.tool = "trippy",
 	.help = "trippy's JSON (a summary)"};
+
+/* ---- summaries as CSV: mtr --csv and trip -m csv ---- */
+
+static bool is_mtr_csv(const char *text)
+{
+	return text_begins(text, "Mtr_Version,Start_Time,Status,Host,Hop,Ip,");
+}
+
+static bool is_trippy_csv(const char *text)
+{
+	return text_begins(text, "Target,TargetIp,Hop,");
+}
+
+static bool knows_csv(struct lines *head)
+{
+	return head_has(head, 20, is_mtr_csv);
+}
+
+static bool knows_trippy_csv(struct lines *head)
+{
+	return head_has(head, 20, is_trippy_csv);
+}
+
+/* "Hop 3, Loss% 0.00, …" of a row, what its header says; the row's hop in `name`. */
+static bool row_figures(char *header, char *row, char name[24], struct text *figures)
+{
+	struct field_text keys[32], values[32];
+	size_t count = fields_of(header, ',', keys, 32), got = fields_of(row, ',', values, 32);
+	name[0] = '\0';
+	for (size_t i = 0; i < count && i < got; i++) {
+		if (field_is(keys[i], "Hop") && values[i].bytes < 20)
+			snprintf(name, 24, "%.*s", (int)values[i].bytes, values[i].at);
+		if (keys[i].bytes && values[i].bytes)
+			text_add(figures, "%s%.*s %.*s", figures->used ? ", " : "", (int)keys[i].bytes, keys[i].at,
+				(int)values[i].bytes, values[i].at);
+	}
+	return name[0] && strspn(name, "0123456789") == strlen(name) && got + 1 >= count;
+}
+
+static int read_rows(struct import *import, struct pieces *pieces, const char *tool, bool (*is_head)(const char *text),
+	struct tare_err *err)
+{
+	char header[LINES_MAX_BYTES + 1] = "", keys[LINES_MAX_BYTES + 1], row[LINES_MAX_BYTES + 1], name[24], buffer[600];
+	struct line line;
+	int got;
+	while ((got = lines_next(import->lines, &line, err)) == 1) {
+		struct text figures = TEXT_IN(buffer);
+		if (is_head(line.text)) {
+			memcpy(header, line.text, line.bytes + 1);
+			continue;
+		}
+		if (!line.bytes || !header[0])
+			continue;
+		memcpy(keys, header, sizeof(keys));
+		memcpy(row, line.text, line.bytes + 1);
+		if (!row_figures(keys, row, name, &figures)) {
+			if (piece_damaged(pieces, &line, "not a row of the table", err))
+				return -1;
+			continue;
+		}
+		if (add_hop(import, pieces, tool, name, buffer, err))
+			return -1;
+	}
+	return got;
+}
+
+static int read_mtr_csv(struct import *import, struct pieces *pieces, struct tare_err *err)
+{
+	return read_rows(import, pieces, "mtr", is_mtr_csv, err);
+}
+
+static int read_trippy_csv(struct import *import, struct pieces *pieces, struct tare_err *err)
+{
+	return read_rows(import, pieces, "trippy", is_trippy_csv, err);
+}
+
+const struct import_format mtr_csv_format = {
+	.name = "mtr-csv", .knows = knows_csv, .read = read_mtr_csv, .tool = "mtr", .help = "mtr's CSV (--csv, a summary)"};
+const struct import_format trippy_csv_format = {.name = "trippy-csv",
+	.knows = knows_trippy_csv,
+	.read = read_trippy_csv,
+	.tool = "trippy",
+	.help = "trippy's CSV (a summary)"};
+
+/* ---- mtr --report ---- */
+
+static bool is_report(const char *text)
+{
+	return text_begins(text, "HOST: ") && strstr(text, "Loss%") && strstr(text, "Snt");
+}
+
+static bool knows_report(struct lines *head)
+{
+	return head_has(head, 20, is_report);
+}
+
+/* "  1.|-- 127.0.0.1                  0.0%     3    0.1   0.0   0.0   0.1   0.0" */
+static int read_report(struct import *import, struct pieces *pieces, struct tare_err *err)
+{
+	struct line line;
+	int got;
+	while ((got = lines_next(import->lines, &line, err)) == 1) {
+		const char *text = line.text + strspn(line.text, " ");
+		size_t digits = strspn(text, "0123456789");
+		char name[24];
+		if (!digits || digits >= sizeof(name) || !text_begins(text + digits, ".|--"))
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)digits, text);
+		if (add_hop(import, pieces, "mtr", name, text + digits + 4 + strspn(text + digits + 4, " "), err))
+			return -1;
+	}
+	return got;
+}
+
+const struct import_format mtr_report_format = {.name = "mtr-report",
+	.knows = knows_report,
+	.read = read_report,
+	.tool = "mtr",
+	.help = "mtr's report (--report, a summary)"};

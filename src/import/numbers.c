@@ -4,7 +4,9 @@
  * separated by comma, semicolon, tab or blanks. The separator is that of the first
  * data line and must not change: "1,5" among "1;2" would otherwise be read as
  * something that nobody wrote. Blank lines and lines that begin with '#' are
- * passed over; a first line without any number is a header.
+ * passed over; a first line without any number is a header. Of several columns
+ * the only one whose name ends with a unit of time is taken, or those that tell
+ * when requests were due, sent and received.
  */
 #include "import/numbers.h"
 
@@ -15,10 +17,9 @@
 #include "base/text.h"
 #include "import/import_private.h"
 
-enum { FIELDS_MAX = 256, KNOWN_BY_LINES = 5 };
+enum { FIELDS_MAX = NUMBERS_FIELDS, KNOWN_BY_LINES = 5 };
 
-struct field { const char *text; size_t bytes; };
-struct table_line { struct field field[FIELDS_MAX]; size_t count; };
+static const enum tare_stage stages[NUMBERS_STAMPS] = {TARE_STAGE_DUE, TARE_STAGE_USER_TX, TARE_STAGE_USER_RX};
 
 struct numbers {
 	char separator;       /* 0: none, ' ': blanks */
@@ -26,6 +27,10 @@ struct numbers {
 	int64_t unit_ps;
 	bool unit_told, done;
 	char name[64];        /* of the column; "" without a header */
+	bool stamped;         /* three columns instead of one */
+	struct numbers_choice choice;
+	int64_t stamp_unit_ps[NUMBERS_STAMPS], base_ns;
+	int64_t *stamps_ns[NUMBERS_STAMPS];
 	int64_t *values_ns;
 	uint8_t *fates;
 	size_t count, room;
@@ -168,26 +173,49 @@ static int choose_column(struct import *import, struct numbers *numbers, const s
 	return 0;
 }
 
-/* "rtt_us", "latency(ns)", "rtt [ms]": the unit that a name ends with; 0 without. */
-static int64_t unit_in_name(struct field name)
+/* Several columns and no word which: by their names. */
+static int choose_by_names(struct import *import, struct numbers *numbers, const struct table_line *line, struct tare_err *err)
 {
-	size_t end = name.bytes;
-	while (end && (name.text[end - 1] == ')' || name.text[end - 1] == ']'))
-		end--;
-	size_t from = end;
-	while (from && !strchr("_([ .-", name.text[from - 1]))
-		from--;
-	return from ? numbers_unit_ps(name.text + from, end - from) : 0;
+	char names[300] = "";
+	struct text text = TEXT_IN(names);
+	numbers_choose(line, &numbers->choice);
+	numbers->fields = line->count;
+	if (numbers->choice.column != SIZE_MAX) {
+		numbers->column = numbers->choice.column;
+		return 0;
+	}
+	numbers->stamped = numbers->choice.stamp[1] != SIZE_MAX;
+	for (size_t i = 0; i < NUMBERS_STAMPS && numbers->stamped; i++) {
+		size_t at = numbers->choice.stamp[i];
+		numbers->stamp_unit_ps[i] = at == SIZE_MAX ? 0 : numbers_unit_in_name(line->field[at]);
+	}
+	if (numbers->stamped)
+		return 0;
+	for (size_t i = 0; i < line->count && !text.cut; i++) {
+		if (numbers_unit_in_name(line->field[i]))
+			text_add(&text, "%s%s", text.used ? ", " : "", quote(line->field[i].text, line->field[i].bytes).text);
+	}
+	if (numbers->choice.times < 2)
+		return fail_columns(import, line, "has several columns", err);
+	return tare_fail(err, TARE_E_USAGE, "'%s' has several columns of times: %s; --column says which", import->name, names);
 }
 
 static int take_header(struct import *import, struct numbers *numbers, const struct table_line *line, struct tare_err *err)
 {
-	if (choose_column(import, numbers, line, true, err))
+	if (!import->rules.column && line->count > 1) {
+		if (choose_by_names(import, numbers, line, err))
+			return -1;
+		if (numbers->stamped) {
+			snprintf(numbers->name, sizeof(numbers->name), "stamps");
+			return 0;
+		}
+	} else if (choose_column(import, numbers, line, true, err)) {
 		return -1;
+	}
 	struct field name = line->field[numbers->column];
 	struct text text = TEXT_IN(numbers->name);
 	text_add(&text, "%.*s", (int)(name.bytes < 48 ? name.bytes : 48), name.text);
-	int64_t unit_ps = unit_in_name(name);
+	int64_t unit_ps = numbers_unit_in_name(name);
 	if (unit_ps && !numbers->unit_told) {
 		numbers->unit_ps = unit_ps;
 		numbers->unit_told = true;
@@ -205,7 +233,13 @@ static int keep(struct import *import, struct numbers *numbers, int64_t value_ns
 		uint8_t *fates = reallocarray(numbers->fates, room, sizeof(*fates));
 		if (fates)
 			numbers->fates = fates;
-		if (!values_ns || !fates)
+		bool grown = values_ns && fates;
+		for (size_t i = 0; i < NUMBERS_STAMPS && grown && numbers->stamped; i++) {
+			int64_t *stamps_ns = reallocarray(numbers->stamps_ns[i], room, sizeof(*stamps_ns));
+			numbers->stamps_ns[i] = stamps_ns ? stamps_ns : numbers->stamps_ns[i];
+			grown = stamps_ns != NULL;
+		}
+		if (!grown)
 			return tare_fail(err, TARE_E_SYSTEM, "out of memory for the values of '%s'", import->name);
 		numbers->room = room;
 	}
@@ -237,6 +271,32 @@ static bool is_all_ones(struct field field)
 	return false;
 }
 
+/* When it was due, sent and received; without the last it is lost. */
+static int take_stamps(struct import *import, struct numbers *numbers, uint64_t number, const struct table_line *line,
+	struct tare_err *err)
+{
+	int64_t at_ns[NUMBERS_STAMPS] = {TARE_NO_TIME, TARE_NO_TIME, TARE_NO_TIME}, step_ps;
+	for (size_t i = 0; i < NUMBERS_STAMPS; i++) {
+		size_t column = numbers->choice.stamp[i];
+		struct field field = column < line->count ? line->field[column] : (struct field){"", 0};
+		if (column == SIZE_MAX || (i == 2 && !field.bytes))
+			continue;
+		enum number_fault fault =
+			numbers_read(field.text, field.bytes, numbers->stamp_unit_ps[i], &at_ns[i], &step_ps);
+		if (fault != NUMBER_FINE)
+			return refuse(import, numbers, number, number_fault_text(fault), field, err);
+		numbers->step_ps = step_ps > 0 && step_ps < numbers->step_ps ? step_ps : numbers->step_ps;
+	}
+	if (!numbers->count)
+		numbers->base_ns = at_ns[1];
+	if (keep(import, numbers, TARE_NO_TIME, err))
+		return -1;
+	for (size_t i = 0; i < NUMBERS_STAMPS; i++)
+		numbers->stamps_ns[i][numbers->count - 1] = at_ns[i] == TARE_NO_TIME ? TARE_NO_TIME : at_ns[i] - numbers->base_ns;
+	numbers->fates[numbers->count - 1] = at_ns[2] == TARE_NO_TIME ? TARE_LOST : TARE_ANSWERED;
+	return 0;
+}
+
 static int take_value(struct import *import, struct numbers *numbers, uint64_t number, const struct table_line *line,
 	struct tare_err *err)
 {
@@ -247,6 +307,8 @@ static int take_value(struct import *import, struct numbers *numbers, uint64_t n
 	if (line->count != numbers->fields)
 		return refuse(import, numbers, number, "not as many fields as the lines before: another separator, or a decimal comma",
 			whole, err);
+	if (numbers->stamped)
+		return take_stamps(import, numbers, number, line, err);
 	if (is_all_ones(field)) {
 		numbers->all_ones++;
 		return keep(import, numbers, TARE_NO_TIME, err);
@@ -303,6 +365,10 @@ static const char *unit_name(int64_t unit_ps)
 
 static int add_notes(struct import *import, const struct numbers *numbers, struct tare_err *err)
 {
+	if (numbers->stamped)
+		return import_note(import, IMPORT_HEAD, err,
+			"numbers, %zu requests by when they were %ssent and received, each column in the unit that its name ends with",
+			numbers->count, numbers->choice.stamp[0] == SIZE_MAX ? "" : "due, ");
 	if (import_note(import, IMPORT_HEAD, err, "numbers, %zu values%s%s%s", numbers->count,
 		    numbers->name[0] ? " of column '" : "", numbers->name, numbers->name[0] ? "'" : ""))
 		return -1;
@@ -341,7 +407,14 @@ static int make_record(struct import *import, struct numbers *numbers, struct ta
 			.pacing = TARE_PACING_UNKNOWN,
 			.lateness = TARE_LATENESS_UNKNOWN,
 			.left_out = TARE_LEFT_OUT_UNKNOWN}};
-	numbers->record.series.given_ns[TARE_SPAN_RTT] = numbers->values_ns;
+	if (!numbers->stamped)
+		numbers->record.series.given_ns[TARE_SPAN_RTT] = numbers->values_ns;
+	for (size_t i = 0; i < NUMBERS_STAMPS && numbers->stamped; i++) {
+		if (numbers->choice.stamp[i] != SIZE_MAX)
+			numbers->record.series.at_ns[stages[i]] = numbers->stamps_ns[i];
+	}
+	if (numbers->stamped && numbers->choice.stamp[0] != SIZE_MAX)
+		numbers->record.origin.lateness = TARE_LATENESS_MEASURED;
 	return add_notes(import, numbers, err);
 }
 
@@ -371,6 +444,8 @@ static void numbers_free(void *reader)
 {
 	struct numbers *numbers = reader;
 	free(numbers->values_ns);
+	for (size_t i = 0; i < NUMBERS_STAMPS; i++)
+		free(numbers->stamps_ns[i]);
 	free(numbers->fates);
 	free(numbers);
 }

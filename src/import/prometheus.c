@@ -22,8 +22,10 @@ struct metric {
 
 /* Requests that another metric counts, by labels, to know how many went unanswered. */
 struct total {
+	char family[40]; /* first word of its name: smokeping_requests_total counts smokeping_response_duration_seconds */
 	char labels[LABELS];
 	uint64_t requests;
+	bool duplicates; /* no requests but answers too many */
 };
 
 struct page {
@@ -32,7 +34,9 @@ struct page {
 	int64_t before_ns; /* bound of the bucket before, within `piece` */
 	uint64_t before;
 	struct piece *piece;
-	char name[128];
+	uint64_t unitless, quantiles, idle; /* histograms without a unit, quantiles of summaries, phases that took no time */
+	char first_unitless[128];
+	bool failed; /* probe_success 0 */
 };
 
 static bool is_comment(const char *text)
@@ -103,7 +107,8 @@ static bool name_ends(const char *name, const char *with)
 	return bytes >= ending && strcmp(name + bytes - ending, with) == 0;
 }
 
-static int unit_of_name(const struct import *import, const char *name, int *ret_unit, struct tare_err *err)
+/* False where nothing says the unit. */
+static bool unit_of_name(const struct import *import, const char *name, int *ret_unit)
 {
 	static const struct {
 		const char *word;
@@ -111,12 +116,14 @@ static int unit_of_name(const struct import *import, const char *name, int *ret_
 	} words[] = {{"_nanoseconds", UNIT_ONE_NS}, {"_microseconds", UNIT_US}, {"_milliseconds", UNIT_MS},
 		{"_seconds", UNIT_S}, {"_ms", UNIT_MS}, {"_us", UNIT_US}, {"_ns", UNIT_ONE_NS}};
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (strstr(name, words[i].word)) {
+		const char *at = strstr(name, words[i].word);
+		char behind = at ? at[strlen(words[i].word)] : '\0';
+		if (at && (!behind || behind == '_')) {
 			*ret_unit = words[i].unit;
-			return 0;
+			return true;
 		}
 	}
-	return unit_of(import, ret_unit, err);
+	return import->rules.unit && !strstr(name, "_bytes") && unit_of(import, ret_unit, NULL) == 0;
 }
 
 static enum tare_quantity quantity_of(const struct metric *metric)
@@ -155,10 +162,13 @@ static int take_bucket(struct page *page, struct pieces *pieces, const struct li
 	if (number.why || number.ns < 0)
 		return piece_damaged(pieces, line, number.why ? number.why : "a negative count", err);
 	count = (uint64_t)number.ns;
-	if (unit_of_name(pieces->import, metric->name, &unit, err))
-		return -1;
-	bool endless = strcmp(metric->le, "+Inf") == 0;
+	if (!unit_of_name(pieces->import, metric->name, &unit)) {
+		if (!page->unitless++)
+			snprintf(page->first_unitless, sizeof(page->first_unitless), "%.127s", metric->name);
+		return 0;
+	}
 	struct number bound = number_read(metric->le, strlen(metric->le), unit);
+	bool endless = bound.why && strcmp(bound.why, "is infinite") == 0 && metric->le[0] != '-';
 	if (!endless && bound.why)
 		return piece_damaged(pieces, line, "a bound that is no number", err);
 	struct piece *piece = metric_piece(pieces, metric, TARE_SHAPE_BINS, err);
@@ -180,19 +190,26 @@ static int take_bucket(struct page *page, struct pieces *pieces, const struct li
 	return 0;
 }
 
-static int take_phase(struct pieces *pieces, const struct line *line, const struct metric *metric, struct tare_err *err)
+/* The exporter writes 0 for a phase that did not take place: no TLS, or a probe that failed. */
+static int take_phase(struct page *page, struct pieces *pieces, const struct line *line, const struct metric *metric,
+	struct tare_err *err)
 {
 	struct number number = number_read(metric->value, metric->value_bytes, UNIT_S);
 	if (number.why || number.ns < 0)
 		return piece_damaged(pieces, line, number.why ? number.why : "a negative duration", err);
+	bool rtt = quantity_of(metric) == TARE_QUANTITY_RTT;
+	page->idle += number.ns == 0;
+	if (number.ns == 0 && !rtt)
+		return 0;
 	struct piece *piece = metric_piece(pieces, metric, TARE_SHAPE_SAMPLES, err);
-	if (!piece)
+	if (!piece || piece_value(piece, rtt ? TARE_SPAN_RTT : TARE_SPAN_VALUE, number.ns ? number.ns : TARE_NO_TIME, err))
 		return -1;
-	bool rtt = piece->origin.quantity == TARE_QUANTITY_RTT;
-	return piece_value(piece, rtt ? TARE_SPAN_RTT : TARE_SPAN_VALUE, number.ns, err);
+	if (number.ns == 0)
+		piece->fate[piece->count - 1] = TARE_LOST;
+	return 0;
 }
 
-static int take_total(struct page *page, const struct metric *metric, struct tare_err *err)
+static int take_total(struct page *page, const struct metric *metric, bool duplicates, struct tare_err *err)
 {
 	struct number number = number_read(metric->value, metric->value_bytes, UNIT_ONE_NS);
 	if (number.why || number.ns < 0 || page->total_count == TOTALS)
@@ -203,6 +220,8 @@ static int take_total(struct page *page, const struct metric *metric, struct tar
 	page->totals = totals;
 	struct total *total = &totals[page->total_count++];
 	memcpy(total->labels, metric->labels, sizeof(total->labels));
+	copy_text(total->family, sizeof(total->family), metric->name, strcspn(metric->name, "_"));
+	total->duplicates = duplicates;
 	total->requests = (uint64_t)number.ns;
 	return 0;
 }
@@ -218,8 +237,13 @@ static void settle_lost(const struct page *page, struct pieces *pieces)
 		const char *labels = strchr(piece->target->url, '{');
 		for (size_t j = 0; j < page->total_count && labels && piece->range_count; j++) {
 			size_t bytes = strlen(page->totals[j].labels);
-			bool same = strncmp(labels + 1, page->totals[j].labels, bytes) == 0 && labels[1 + bytes] == '}';
-			if (same && page->totals[j].requests >= answered)
+			size_t family = strlen(page->totals[j].family);
+			bool same = strncmp(labels + 1, page->totals[j].labels, bytes) == 0 && labels[1 + bytes] == '}' &&
+				    strncmp(piece->target->url, page->totals[j].family, family) == 0 &&
+				    piece->target->url[family] == '_';
+			if (same && page->totals[j].duplicates)
+				piece->beside.duplicate = page->totals[j].requests;
+			else if (same && page->totals[j].requests >= answered)
 				piece->lost = page->totals[j].requests - answered;
 		}
 	}
@@ -235,10 +259,47 @@ static int take_line(struct page *page, struct pieces *pieces, const struct line
 	if (name_ends(metric.name, "_bucket") && metric.le[0])
 		return take_bucket(page, pieces, line, &metric, err);
 	if (text_begins(metric.name, "probe_") && name_ends(metric.name, "_duration_seconds") && metric.phase[0])
-		return take_phase(pieces, line, &metric, err);
+		return take_phase(page, pieces, line, &metric, err);
 	if (name_ends(metric.name, "_requests_total") || name_ends(metric.name, "_sent_total"))
-		return take_total(page, &metric, err);
+		return take_total(page, &metric, false, err);
+	if (name_ends(metric.name, "_duplicates_total"))
+		return take_total(page, &metric, true, err);
+	if (strcmp(metric.name, "probe_success") == 0)
+		page->failed = metric.value_bytes == 1 && *metric.value == '0';
+	page->quantiles += strstr(metric.labels, "quantile=") != NULL;
 	return 0;
+}
+
+static int note_page(struct import *import, const struct pieces *pieces, const struct page *page, struct tare_err *err)
+{
+	bool lost = false;
+	for (size_t i = 0; i < pieces->count; i++)
+		lost = lost || pieces->piece[i]->lost;
+	import->round = 1;
+	if (!pieces->count && page->unitless)
+		return tare_fail(err, TARE_E_USAGE,
+			"'%s': the name of '%s' does not say in which unit it counts\n  --unit ms (or s, us, ns) says so", import->name,
+			page->first_unitless);
+	if (!pieces->count && page->quantiles)
+		return tare_fail(err, TARE_E_FORMAT,
+			"'%s': its summaries hold quantiles of a window of time, which are no distribution; a histogram would be",
+			import->name);
+	if (!pieces->count)
+		return tare_fail(err, TARE_E_FORMAT, "'%s': a page of metrics without a histogram or a probe's phases", import->name);
+	if (page->unitless &&
+		import_note(import, IMPORT_LIMIT, err,
+			"buckets of histograms without a unit of time in their names passed over: %" PRIu64 ", the first of '%s'",
+			page->unitless, page->first_unitless))
+		return -1;
+	if (page->idle && import_note(import, IMPORT_FATE, err, "phases of 0 s, which did not take place: %" PRIu64 "%s", page->idle,
+				  page->failed ? ": the probe failed" : ""))
+		return -1;
+	if (lost && import_note(import, IMPORT_FATE, err,
+			    "requests counted and in no bucket are lost, or were still on their way when the page was made"))
+		return -1;
+	return import_note(import, IMPORT_QUANTITY, err,
+		"from a page of metrics: counters since the exporter's start, or one value a phase; a figure is the range of its "
+		"bucket, whose bound belongs to it");
 }
 
 static int read_page(struct import *import, struct pieces *pieces, struct tare_err *err)
@@ -251,11 +312,9 @@ static int read_page(struct import *import, struct pieces *pieces, struct tare_e
 	if (!failed)
 		settle_lost(&page, pieces);
 	free(page.totals);
-	if (failed || !pieces->count)
-		return failed ? -1 : 0;
-	return import_note(import, IMPORT_QUANTITY, err,
-		"from a page of metrics: counters since the exporter's start, or one value a phase; a figure is the range of its "
-		"bucket");
+	if (failed)
+		return -1;
+	return note_page(import, pieces, &page, err);
 }
 
 const struct import_format prometheus_format = {.name = "prometheus",

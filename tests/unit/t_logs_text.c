@@ -121,35 +121,11 @@ static void test_tables(void)
 	free(log);
 }
 
-static void test_others(void)
-{
-	struct log_read *log = log_as("x 0 33000\nh 0 10.0.0.1\np 0 412 33000\nx 0 33001\nx 1 33002\np 1 900 33002\n", "mtr-raw", 2);
-	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][0], 412000, "mtr --raw: a reply finds its request");
-	IS_I64(log->record[0].fate[1], TARE_LOST, "one without is lost");
-	free(log);
-	log = log_as("{\"report\":{\"mtr\":{\"src\":\"a\",\"dst\":\"b\"},\"hubs\":[{\"count\":1,\"host\":\"h\",\"Avg\":1.5}]}}",
-		"mtr-json", 1);
-	IS_I64(log->record[0].origin.shape, TARE_SHAPE_SUMMARY, "mtr's JSON is a summary");
-	free(log);
-	log = log_as("# HELP smokeping_response_duration_seconds x\n# TYPE smokeping_response_duration_seconds histogram\n"
-		      "smokeping_response_duration_seconds_bucket{host=\"h\",le=\"0.001\"} 5\n"
-		      "smokeping_response_duration_seconds_bucket{host=\"h\",le=\"0.01\"} 9\n"
-		      "smokeping_response_duration_seconds_bucket{host=\"h\",le=\"+Inf\"} 9\n"
-		      "smokeping_response_duration_seconds_count{host=\"h\"} 9\n"
-		      "# TYPE smokeping_requests_total counter\nsmokeping_requests_total{host=\"h\"} 12\n",
-		"prometheus", 1);
-	IS_I64(log->record[0].row.n, 9, "Prometheus: answered");
-	IS_I64(log->record[0].row.lost, 3, "lost: asked and in no bucket");
-	IS_I64(log->record[0].row.ranked[P50].value_ns, 1000000, "a bound belongs to its bucket");
-	free(log);
-}
-
 int main(void)
 {
 	test_irtt();
 	test_fping();
 	test_solarflare();
 	test_tables();
-	test_others();
 	return tap_done();
 }

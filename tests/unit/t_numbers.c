@@ -86,6 +86,42 @@ static void tables(void)
 	IS_I64(o.count, 3, "a last line without its end");
 }
 
+/* Several columns and no --column: by their names, where those leave one answer. */
+static void chosen(void)
+{
+	struct outcome o = import_of("\xef\xbb\xbfseq,rtt_us\r\n0,5.1\r\n", NULL, NULL, false);
+	IS_I64(o.count, 1, "the only column that is a time, from a table with BOM and CRLF");
+	IS_I64(o.first_ns, 5100, "5.1 µs");
+	o = import_of("seq;latency(msec);note\n0;1.5;x\n", NULL, NULL, false);
+	IS_I64(o.first_ns, 1500000, "units in words too");
+	IS_STR(import_of("seq,rtt_us,late_us\n0,5,6\n", NULL, NULL, false).text,
+		"'n.txt' has several columns of times: 'rtt_us', 'late_us'; --column says which", "two of them are listed");
+	IS_STR(import_of("seq,tx_ns\n0,5\n", NULL, NULL, false).text,
+		"'n.txt' has several columns; --column takes a number from 1 to 2 or a name: 'seq', 'tx_ns'",
+		"when something left is no latency");
+	OK(strncmp(import_of("seq,rtt_us\n0,1\n1,1e400\n", NULL, NULL, false).text, "'n.txt':3: '1e400' is too large", 31) == 0,
+		"1e400 with its line");
+	OK(strncmp(import_of("seq,rtt_us\n0,1\n1,1\n2,1\n3,1\n4,1\n5\n", NULL, NULL, false).text, "'n.txt':7: ", 11) == 0, "a short row with its line");
+}
+
+static void stamped(void)
+{
+	static const char text[] = "seq,due_us,sent_us,received_ns\n0,100,101,151000\n1,1100,1103,1160000\n2,2100,2101,\n";
+	struct import *import = NULL;
+	const struct tare_record *record = NULL;
+	struct tare_err err = {0};
+	FILE *stream = fmemopen((void *)(uintptr_t)text, sizeof(text) - 1, "r");
+	OK(stream && import_open_stream(stream, "n.txt", NULL, &import, &err) == 0 && import_next(import, &record, &err) == 1,
+		"due, sent and received: %s", err.text);
+	IS_I64(tare_span_of(&record->series, TARE_SPAN_RTT, 1), 57000, "rtt of two stamps, each in its unit");
+	IS_I64(tare_span_of(&record->series, TARE_SPAN_LATE, 1), 3000, "late");
+	IS_I64(tare_span_of(&record->series, TARE_SPAN_RESPONSE, 1), 60000, "response");
+	IS_I64(record->series.fate[2], TARE_LOST, "without an answer it is lost");
+	IS_I64(record->origin.lateness, TARE_LATENESS_MEASURED, "lateness is measured");
+	import_free(import);
+	fclose(stream);
+}
+
 static void refusals(void)
 {
 	IS_STR(import_of("a;b\n1;2\n3;4\n", NULL, NULL, false).text,
@@ -108,6 +144,8 @@ int main(void)
 {
 	exact_decimals();
 	tables();
+	chosen();
+	stamped();
 	refusals();
 	return tap_done();
 }
