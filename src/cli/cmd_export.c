@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/columns.h"
 #include "cli/disguise.h"
+#include "cli/export_packets.h"
 #include "cli/log_options.h"
 #include "cli/report.h"
 #include "cli/source.h"
@@ -18,7 +19,7 @@
 #include "report/distribution.h"
 
 struct export_config {
-	bool csv, jsonl, lenient, hgrm, hlog, openmetrics, benchstat, hyperfine, anonymize;
+	bool csv, jsonl, packets, lenient, hgrm, hlog, openmetrics, benchstat, hyperfine, anonymize;
 	const char *output, *label, *columns;
 	uint64_t round;
 	int64_t every_ns;
@@ -35,6 +36,10 @@ static const struct option export_options[] = {
 		.type = OPTION_FLAG,
 		.help = "a JSON object a line",
 		.offset = OPTION_AT(struct export_config, jsonl)},
+	{.name = "packets",
+		.type = OPTION_FLAG,
+		.help = "captures: a line a packet, with the capture's time and the hardware stamp in it, unmatched",
+		.offset = OPTION_AT(struct export_config, packets)},
 	{.name = "hgrm",
 		.type = OPTION_FLAG,
 		.help = "HdrHistogram's percentile table of one target, all rounds together",
@@ -222,9 +227,19 @@ static int export_distribution(struct cli *cli, FILE *out, const char *path, con
 	return distribution_write(distribution, format, out, err);
 }
 
+static int export_unmatched(
+	struct cli *cli, FILE *out, const char *path, const struct export_config *config, struct tare_err *err)
+{
+	const struct import_rules rules = {.lenient = config->lenient, .capture = config->capture};
+	return export_packets(
+		cli, out, path, &rules, config->jsonl ? &format_jsonl : &format_csv, config->columns, err);
+}
+
 static int export_to(
 	struct cli *cli, FILE *out, const char *path, const struct export_config *config, struct tare_err *err)
 {
+	if (config->packets)
+		return export_unmatched(cli, out, path, config, err);
 	if (config->hgrm)
 		return export_distribution(cli, out, path, config, DISTRIBUTION_HGRM, err);
 	if (config->hlog)
@@ -258,11 +273,16 @@ static int export_run(struct cli *cli, void *configuration, int operand_count, c
 		return tare_fail(err, TARE_E_USAGE, "export needs one FILE, and no more; see 'tare help export'");
 	if (config->csv && config->jsonl)
 		return tare_fail(err, TARE_E_USAGE, "--csv and --jsonl exclude each other");
+	bool distribution = config->hgrm || config->hlog || config->openmetrics || config->benchstat || config->hyperfine;
 	if (config->csv + config->jsonl + config->hgrm + config->hlog + config->openmetrics + config->benchstat +
-			config->hyperfine > 1)
+				config->hyperfine > 1 || (config->packets && distribution))
 		return tare_fail(err, TARE_E_USAGE, "one format at a time");
-	if (config->columns && (config->hgrm || config->hlog || config->openmetrics || config->benchstat || config->hyperfine))
+	if (config->columns && distribution)
 		return tare_fail(err, TARE_E_USAGE, "--columns is for CSV and JSON lines");
+	if (config->packets && (config->anonymize || config->label || config->round || config->capture.key ||
+				       config->capture.from || config->capture.to || config->capture.seen_at))
+		return tare_fail(err, TARE_E_USAGE, "--packets shows packets as they are: of the rules for captures it takes "
+						    "--service and --stamps, and no others");
 	if (config->output)
 		return export_file(cli, operands[0], config, err);
 	return export_to(cli, cli->out, operands[0], config, err);
@@ -275,6 +295,7 @@ const struct command command_export = {
 	.examples = "  tare export before.tare -o before.csv\n"
 		    "  tare export --jsonl --columns seq,rtt_ns,cpu_peer_rx before.tare | head\n"
 		    "  tare export --hlog before.tare -o before.hlog\n"
+		    "  tare export --packets --columns packet,clock,stamp,port tap.pcap\n"
 		    "  tare export --benchstat both.tare | benchstat -col label -\n",
 	.options = export_options,
 	.columns = columns_of_export,

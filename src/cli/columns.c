@@ -8,6 +8,7 @@
 #include "cause/noise.h"
 #include "echo/echo.h"
 #include "host/columns.h"
+#include "import/capture/packets.h"
 #include "lib/budget_columns.h"
 #include "lib/sample_columns.h"
 #include "lib/share_columns.h"
@@ -62,6 +63,7 @@ void columns_of_export(FILE *out)
 	struct column columns[SAMPLE_COLUMNS_MAX];
 	struct sample_parts all = {.spans = (1u << TARE_SPAN_COUNT) - 1, .cpus = (1u << TARE_CPU_PLACES) - 1};
 	list(out, "samples of --csv and --jsonl", "export", columns, sample_table_columns(&all, columns));
+	list(out, "packets of --packets", "export", packet_columns, packet_column_count);
 }
 
 void columns_of_comparison(FILE *out)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "import/capture/file.h"
+#include "import/capture/packets.h"
 #include "import/import.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -34,6 +35,27 @@ static void check(const struct tare_record *record)
 				require(series->at_ns[stage][i] == TARE_NO_TIME);
 		}
 	}
+}
+
+/* Every packet as a line: each cell is a value or says why not, and numbers go up. */
+static void list_packets(FILE *stream, const struct import_rules *rules)
+{
+	struct packets *packets = NULL;
+	const struct packet_at *packet;
+	struct tare_err err = {0};
+	uint64_t last = 0;
+	int found = packets_open_stream(stream, "fuzz", rules, &packets, &err);
+	while (found >= 0 && packets && (found = packets_next(packets, &packet, &err)) > 0) {
+		for (size_t i = 0; i < packet_column_count; i++) {
+			struct cell cell = packet_columns[i].get(packet, &packet_columns[i]);
+			require(cell.state != CELL_VALUE || cell.type != CELL_TEXT || cell.as.text);
+		}
+		uint64_t number = packet_columns[0].get(packet, &packet_columns[0]).as.count;
+		require(number > last);
+		last = number;
+	}
+	require(found == 0 || err.text[0]);
+	packets_free(packets);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
@@ -64,6 +86,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	}
 	require(found == 0 || err.text[0]);
 	import_free(import);
+	rewind(stream);
+	list_packets(stream, &all);
 	fclose(stream);
 	return 0;
 }

@@ -193,7 +193,6 @@ static void see_stamp(struct feed *feed, const struct stamp *stamp)
 /* 1, or 0: passed over. -1. */
 static int take_stamp(struct feed *feed, struct feed_packet *packet, struct tare_err *err)
 {
-	packet->has_stamp = stamp_read(feed->watch, &feed->verdict, &packet->frame, &packet->layers, &packet->stamp);
 	if (!packet->has_stamp) {
 		feed->seen.without_stamp += !stamp_is_reference(&packet->frame, &packet->layers);
 		packet->timed = false;
@@ -236,15 +235,24 @@ static int put_together(struct feed *feed, struct feed_packet *packet, struct ta
 	return 1;
 }
 
+int feed_next_frame(struct feed *feed, struct feed_packet *ret_packet, struct tare_err *err)
+{
+	int found = capture_file_next(feed->file, &ret_packet->frame, err);
+	if (found <= 0)
+		return found;
+	layers_of(&ret_packet->frame, &ret_packet->layers);
+	ret_packet->timed = has_clock(&ret_packet->frame) && survey_trusts(&feed->survey, ret_packet->frame.time);
+	ret_packet->time = ret_packet->frame.time;
+	ret_packet->has_stamp =
+		feed->verdict.format != STAMP_NONE &&
+		stamp_read(feed->watch, &feed->verdict, &ret_packet->frame, &ret_packet->layers, &ret_packet->stamp);
+	return 1;
+}
+
 int feed_next(struct feed *feed, struct feed_packet *ret_packet, struct tare_err *err)
 {
 	int found;
-	while ((found = capture_file_next(feed->file, &ret_packet->frame, err)) > 0) {
-		layers_of(&ret_packet->frame, &ret_packet->layers);
-		ret_packet->has_stamp = false;
-		ret_packet->timed =
-			has_clock(&ret_packet->frame) && survey_trusts(&feed->survey, ret_packet->frame.time);
-		ret_packet->time = ret_packet->frame.time;
+	while ((found = feed_next_frame(feed, ret_packet, err)) > 0) {
 		int taken = feed->verdict.format == STAMP_NONE ? 1 : take_stamp(feed, ret_packet, err);
 		if (taken < 0)
 			return -1;

@@ -47,7 +47,12 @@ struct feed;
 int feed_open(struct input *input, const char *name, const struct feed_rules *rules, struct feed **ret_feed,
 	struct tare_err *err) TARE_MUST_USE;
 void feed_free(struct feed *feed); /* NULL is fine */
-/* 1, 0 at the end, -1. Frames that a device marked as copies are passed over. */
+/*
+ * The next frame as it lies in the file, keyframes, copies and fragments too: decoded, its stamp read, nothing judged;
+ * `time` is the capture's. 1, 0 at the end, -1.
+ */
+int feed_next_frame(struct feed *feed, struct feed_packet *ret_packet, struct tare_err *err) TARE_MUST_USE;
+/* The next packet. Frames that a device marked as copies are passed over. 1, 0 at the end, -1. */
 int feed_next(struct feed *feed, struct feed_packet *ret_packet, struct tare_err *err) TARE_MUST_USE;
 
 const struct survey *feed_survey(const struct feed *feed);

@@ -136,7 +136,7 @@ static int nothing_there(const struct import *import, const struct reader *reade
 		return tare_fail(err, TARE_E_INVALID, "'%s' holds no packets", import->name);
 	return tare_fail(err, TARE_E_INVALID,
 		"'%s': none of its %" PRIu64 " packets are requests and replies that tare knows%s; --service says who "
-		"answers, --key what ties a reply to its request",
+		"answers, --key what ties a reply to its request; 'tare export --packets' shows them as they are",
 		import->name, survey->frames, reader->plan.has_service ? " of this service" : "");
 }
 
