@@ -4,6 +4,7 @@
  * first time only to learn which columns it has, since CSV names them before
  * the first line. Memory follows one round, not the file.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -160,6 +161,36 @@ static struct source_rules source_rules_of(const struct export_config *config)
 		.capture = config->capture};
 }
 
+/* What has no samples has no line. */
+struct left_out {
+	uint64_t samples, bins, summaries; /* series */
+};
+
+static void note_left_out(struct left_out *left_out, const struct tare_record *record)
+{
+	if (record->series.count)
+		left_out->samples++;
+	else if (record->bins && record->bins->count)
+		left_out->bins++;
+	else if (record->origin.shape == TARE_SHAPE_SUMMARY)
+		left_out->summaries++;
+}
+
+static int tell_left_out(struct cli *cli, const struct left_out *left_out, const char *path, struct tare_err *err)
+{
+	uint64_t lacking = left_out->bins + left_out->summaries;
+	if (!left_out->samples && left_out->bins)
+		return tare_fail(err, TARE_E_USAGE,
+			"'%s' was counted in bins: there are no samples to export\n  --openmetrics keeps the bins, --hlog those of HdrHistogram",
+			path);
+	if (!left_out->samples && lacking)
+		return tare_fail(err, TARE_E_USAGE, "'%s' is a summary: there are no samples to export", path);
+	if (lacking)
+		cli_warn(cli, "%" PRIu64 " of %" PRIu64 " series have no samples and are not in it: bins or summaries", lacking,
+			lacking + left_out->samples);
+	return 0;
+}
+
 static int export_samples(
 	struct cli *cli, FILE *out, const char *path, const struct export_config *config, struct tare_err *err)
 {
@@ -171,6 +202,7 @@ static int export_samples(
 	struct sample_parts parts = {0};
 	struct report report = {.out = out, .columns = all};
 	const struct tare_record *record;
+	struct left_out left_out = {0};
 	char damage[512];
 	int found;
 
@@ -187,9 +219,14 @@ static int export_samples(
 		format->begin(&report, err))
 		return -1;
 	while (!ferror(out) && (found = source_next(source, &record, err)) != 0) {
-		if (found < 0 || disguise_record(disguise, &record, err) || write_record(&report, format, record, err))
+		if (found < 0)
+			return -1;
+		note_left_out(&left_out, record);
+		if (disguise_record(disguise, &record, err) || write_record(&report, format, record, err))
 			return -1;
 	}
+	if (tell_left_out(cli, &left_out, path, err))
+		return -1;
 	if (format->end(&report, err))
 		return -1;
 	if (source_damage(source, damage, sizeof(damage)))

@@ -461,6 +461,15 @@ static void take_back(struct cli *cli, struct making *making, int written)
 		unlink(journal);
 }
 
+/* Given here, it names as much as one that was in the file. */
+static int disguise_own_label(struct making *making, struct tare_err *err)
+{
+	if (!making->disguise || !making->label)
+		return 0;
+	making->label = disguise_label(making->disguise, making->label);
+	return making->label ? 0 : tare_fail(err, TARE_E_SYSTEM, "out of memory");
+}
+
 static int write_all(struct cli *cli, struct making *making, const struct inputs *inputs, const struct source_rules *rules,
 	struct tare_err *err)
 {
@@ -472,7 +481,7 @@ static int write_all(struct cli *cli, struct making *making, const struct inputs
 			continue;
 		making->label = config->labels ? label : NULL;
 		if ((config->labels && label_of(config->labels, i, inputs->count, label, sizeof(label), err)) ||
-			take_file(making, cli, &inputs->file[i], *rules, err)) {
+			disguise_own_label(making, err) || take_file(making, cli, &inputs->file[i], *rules, err)) {
 			take_back(cli, making, written);
 			return -1;
 		}

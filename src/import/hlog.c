@@ -15,6 +15,8 @@
 #include "lib/hdr.h"
 
 struct log {
+	enum tare_quantity quantity;
+	bool unit_told;
 	int64_t base_ns; /* added to start times that are relative */
 	uint64_t intervals, total, misfits;
 	int unit;
@@ -46,7 +48,10 @@ static void take_comment(struct log *log, struct import *import, const char *tex
 	}
 	const char *ours = text_begins(text, "# unit: ") ? text + 8 : NULL;
 	if (ours && !import->rules.unit)
-		number_unit(ours, strlen(ours), &log->unit);
+		log->unit_told |= number_unit(ours, strlen(ours), &log->unit);
+	static const char quantity[] = "# quantity: ";
+	if (text_begins(text, quantity))
+		tare_quantity_by_name(text + sizeof(quantity) - 1, &log->quantity);
 }
 
 static int64_t scaled(int64_t value, int unit)
@@ -103,7 +108,7 @@ static int take_interval(
 	(void)range;
 	if (why)
 		return piece_damaged(pieces, line, why, err);
-	static const struct tare_origin origin = {.quantity = TARE_QUANTITY_OTHER,
+	const struct tare_origin origin = {.quantity = log->quantity,
 		.clock = TARE_CLOCK_UNKNOWN,
 		.pacing = TARE_PACING_UNKNOWN,
 		.lateness = TARE_LATENESS_UNKNOWN,
@@ -127,7 +132,7 @@ static int take_interval(
 
 static int read_log(struct import *import, struct pieces *pieces, struct tare_err *err)
 {
-	struct log log = {.unit = UNIT_ONE_NS};
+	struct log log = {.unit = UNIT_ONE_NS, .quantity = TARE_QUANTITY_OTHER};
 	struct line line;
 	int got;
 	if (import->rules.unit && unit_of(import, &log.unit, err))
@@ -151,10 +156,13 @@ static int read_log(struct import *import, struct pieces *pieces, struct tare_er
 	import->round = 1;
 	if (import_note(import, IMPORT_HEAD, err, "HdrHistogram log: %" PRIu64 " intervals, %" PRIu64 " values", log.intervals,
 		    log.total) ||
-		import_note(import, IMPORT_QUANTITY, err,
-			"value is whatever was put into the histogram; the file does not say its unit: %s; a figure is the range of its "
-			"bucket, whose upper end is what HdrHistogram prints",
-			import->rules.unit ? "taken as --unit says" : "taken as ns, as is the custom"))
+		import_note(import, IMPORT_QUANTITY, err, "%s%s; a figure is the range of its bucket, whose upper end is what "
+			"HdrHistogram prints",
+			log.quantity == TARE_QUANTITY_OTHER ? "value is whatever was put into the histogram"
+							    : tare_quantity_name(log.quantity),
+			log.unit_told              ? ""
+			: import->rules.unit       ? "; the file does not say its unit: taken as --unit says"
+						   : "; the file does not say its unit: taken as ns, as is the custom"))
 		return -1;
 	if (log.misfits)
 		return import_note(import, IMPORT_MISMATCH, err,

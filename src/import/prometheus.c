@@ -15,7 +15,7 @@ enum { LABELS = 400, TOTALS = 256 };
 
 /* One line taken apart: name, labels without `le`, `le`, value. */
 struct metric {
-	char name[128], labels[LABELS], le[40], phase[40], span[40];
+	char name[128], labels[LABELS], le[40], phase[40], span[40], target[LABELS], label[256];
 	const char *value;
 	size_t value_bytes;
 };
@@ -26,6 +26,12 @@ struct total {
 	char labels[LABELS];
 	uint64_t requests;
 	bool duplicates; /* no requests but answers too many */
+	bool lost;       /* no requests but those that got no answer */
+};
+
+/* What a piece was made of. */
+struct source_of {
+	char name[128], labels[LABELS];
 };
 
 struct page {
@@ -37,6 +43,8 @@ struct page {
 	uint64_t unitless, quantiles, idle; /* histograms without a unit, quantiles of summaries, phases that took no time */
 	char first_unitless[128];
 	bool failed; /* probe_success 0 */
+	struct source_of *sources; /* of each piece */
+	size_t source_count;
 };
 
 static bool is_comment(const char *text)
@@ -78,6 +86,10 @@ static const char *read_labels(const char *at, struct metric *metric)
 				copy_text(metric->phase, sizeof(metric->phase), value, bytes);
 			if (name == 4 && memcmp(at, "span", 4) == 0)
 				copy_text(metric->span, sizeof(metric->span), value, bytes);
+			if (name == 6 && memcmp(at, "target", 6) == 0)
+				copy_text(metric->target, sizeof(metric->target), value, bytes);
+			if (name == 5 && memcmp(at, "label", 5) == 0)
+				copy_text(metric->label, sizeof(metric->label), value, bytes);
 		}
 		at = value + bytes + 1;
 		at += strspn(at, ", ");
@@ -126,6 +138,25 @@ static bool unit_of_name(const struct import *import, const char *name, int *ret
 	return import->rules.unit && !strstr(name, "_bytes") && unit_of(import, ret_unit, NULL) == 0;
 }
 
+/* A label's value as it was before it was escaped for the page. */
+static void unescape(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++) {
+		if (*from == '\\' && from[1])
+			*to++ = *++from == 'n' ? '\n' : *from;
+		else
+			*to++ = *from;
+	}
+	*to = '\0';
+}
+
+/* What tare export --openmetrics wrote: its labels are a target, a label and a span. */
+static bool is_ours(const struct metric *metric)
+{
+	return text_begins(metric->name, "tare_latency_seconds") && metric->target[0];
+}
+
 static enum tare_quantity quantity_of(const struct metric *metric)
 {
 	enum tare_quantity quantity = TARE_QUANTITY_OTHER;
@@ -136,7 +167,22 @@ static enum tare_quantity quantity_of(const struct metric *metric)
 	return TARE_QUANTITY_OTHER;
 }
 
-static struct piece *metric_piece(struct pieces *pieces, const struct metric *metric, enum tare_shape shape,
+static int keep_source(struct page *page, const struct pieces *pieces, const struct metric *metric, struct tare_err *err)
+{
+	if (page->source_count == pieces->count)
+		return 0;
+	struct source_of *sources = reallocarray(page->sources, pieces->count, sizeof(*sources));
+	if (!sources)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	page->sources = sources;
+	for (; page->source_count < pieces->count; page->source_count++) {
+		memcpy(sources[page->source_count].name, metric->name, sizeof(metric->name));
+		memcpy(sources[page->source_count].labels, metric->labels, sizeof(metric->labels));
+	}
+	return 0;
+}
+
+static struct piece *metric_piece(struct page *page, struct pieces *pieces, const struct metric *metric, enum tare_shape shape,
 	struct tare_err *err)
 {
 	struct tare_origin origin = {.quantity = quantity_of(metric),
@@ -150,7 +196,14 @@ static struct piece *metric_piece(struct pieces *pieces, const struct metric *me
 	size_t bytes = strlen(metric->name) - (name_ends(metric->name, "_bucket") ? 7 : 0);
 	text_add(&text, "%.*s%s%s%s", (int)bytes, metric->name, metric->labels[0] ? "{" : "", metric->labels,
 		metric->labels[0] ? "}" : "");
-	return piece_of(pieces, url, "prometheus", "", &origin, err);
+	struct metric own = *metric;
+	char kind[32];
+	unescape(own.target);
+	unescape(own.label);
+	snprintf(kind, sizeof(kind), "%.*s", (int)strcspn(own.target, ":"), own.target);
+	struct piece *piece = is_ours(metric) ? piece_of(pieces, own.target, kind, own.label, &origin, err)
+					      : piece_of(pieces, url, "prometheus", "", &origin, err);
+	return piece && keep_source(page, pieces, metric, err) == 0 ? piece : NULL;
 }
 
 static int take_bucket(struct page *page, struct pieces *pieces, const struct line *line, const struct metric *metric,
@@ -171,7 +224,7 @@ static int take_bucket(struct page *page, struct pieces *pieces, const struct li
 	bool endless = bound.why && strcmp(bound.why, "is infinite") == 0 && metric->le[0] != '-';
 	if (!endless && bound.why)
 		return piece_damaged(pieces, line, "a bound that is no number", err);
-	struct piece *piece = metric_piece(pieces, metric, TARE_SHAPE_BINS, err);
+	struct piece *piece = metric_piece(page, pieces, metric, TARE_SHAPE_BINS, err);
 	if (!piece)
 		return -1;
 	if (piece != page->piece) {
@@ -201,7 +254,7 @@ static int take_phase(struct page *page, struct pieces *pieces, const struct lin
 	page->idle += number.ns == 0;
 	if (number.ns == 0 && !rtt)
 		return 0;
-	struct piece *piece = metric_piece(pieces, metric, TARE_SHAPE_SAMPLES, err);
+	struct piece *piece = metric_piece(page, pieces, metric, TARE_SHAPE_SAMPLES, err);
 	if (!piece || piece_value(piece, rtt ? TARE_SPAN_RTT : TARE_SPAN_VALUE, number.ns ? number.ns : TARE_NO_TIME, err))
 		return -1;
 	if (number.ns == 0)
@@ -222,31 +275,47 @@ static int take_total(struct page *page, const struct metric *metric, bool dupli
 	memcpy(total->labels, metric->labels, sizeof(total->labels));
 	copy_text(total->family, sizeof(total->family), metric->name, strcspn(metric->name, "_"));
 	total->duplicates = duplicates;
+	total->lost = name_ends(metric->name, "_lost_total");
 	total->requests = (uint64_t)number.ns;
 	return 0;
 }
 
-/* What was asked and is in no bucket. */
-static void settle_lost(const struct page *page, struct pieces *pieces)
+static bool counts_for(const struct total *total, const struct source_of *source)
 {
-	for (size_t i = 0; i < pieces->count; i++) {
-		struct piece *piece = pieces->piece[i];
-		uint64_t answered = 0;
-		for (size_t j = 0; j < piece->range_count; j++)
-			answered += piece->range[j].count;
-		const char *labels = strchr(piece->target->url, '{');
-		for (size_t j = 0; j < page->total_count && labels && piece->range_count; j++) {
-			size_t bytes = strlen(page->totals[j].labels);
-			size_t family = strlen(page->totals[j].family);
-			bool same = strncmp(labels + 1, page->totals[j].labels, bytes) == 0 && labels[1 + bytes] == '}' &&
-				    strncmp(piece->target->url, page->totals[j].family, family) == 0 &&
-				    piece->target->url[family] == '_';
-			if (same && page->totals[j].duplicates)
-				piece->beside.duplicate = page->totals[j].requests;
-			else if (same && page->totals[j].requests >= answered)
-				piece->lost = page->totals[j].requests - answered;
+	size_t family = strlen(total->family);
+	return strcmp(source->labels, total->labels) == 0 && strncmp(source->name, total->family, family) == 0 &&
+	       source->name[family] == '_';
+}
+
+/* What a counter says was lost; else what was asked and is in no bucket. True for the latter. */
+static bool settle_piece(const struct page *page, struct piece *piece, const struct source_of *source)
+{
+	uint64_t answered = 0;
+	bool counted = false, taken = false;
+	for (size_t i = 0; i < piece->range_count; i++)
+		answered += piece->range[i].count;
+	for (size_t i = 0; i < page->total_count && piece->range_count; i++) {
+		const struct total *total = &page->totals[i];
+		if (!counts_for(total, source))
+			continue;
+		if (total->duplicates) {
+			piece->beside.duplicate = total->requests;
+		} else if (total->lost || (!counted && total->requests >= answered)) {
+			counted |= total->lost;
+			piece->lost = total->lost ? total->requests : total->requests - answered;
+			taken = !counted && piece->lost;
+			piece->origin.left_out &= ~(uint32_t)TARE_LEFT_OUT_LOST;
 		}
 	}
+	return taken;
+}
+
+static bool settle_lost(const struct page *page, struct pieces *pieces)
+{
+	bool taken = false;
+	for (size_t i = 0; i < pieces->count; i++)
+		taken |= settle_piece(page, pieces->piece[i], &page->sources[i]);
+	return taken;
 }
 
 static int take_line(struct page *page, struct pieces *pieces, const struct line *line, struct tare_err *err)
@@ -260,7 +329,8 @@ static int take_line(struct page *page, struct pieces *pieces, const struct line
 		return take_bucket(page, pieces, line, &metric, err);
 	if (text_begins(metric.name, "probe_") && name_ends(metric.name, "_duration_seconds") && metric.phase[0])
 		return take_phase(page, pieces, line, &metric, err);
-	if (name_ends(metric.name, "_requests_total") || name_ends(metric.name, "_sent_total"))
+	if (name_ends(metric.name, "_requests_total") || name_ends(metric.name, "_sent_total") ||
+		name_ends(metric.name, "_lost_total"))
 		return take_total(page, &metric, false, err);
 	if (name_ends(metric.name, "_duplicates_total"))
 		return take_total(page, &metric, true, err);
@@ -270,11 +340,8 @@ static int take_line(struct page *page, struct pieces *pieces, const struct line
 	return 0;
 }
 
-static int note_page(struct import *import, const struct pieces *pieces, const struct page *page, struct tare_err *err)
+static int note_page(struct import *import, const struct pieces *pieces, const struct page *page, bool lost, struct tare_err *err)
 {
-	bool lost = false;
-	for (size_t i = 0; i < pieces->count; i++)
-		lost = lost || pieces->piece[i]->lost;
 	import->round = 1;
 	if (!pieces->count && page->unitless)
 		return tare_fail(err, TARE_E_USAGE,
@@ -309,12 +376,12 @@ static int read_page(struct import *import, struct pieces *pieces, struct tare_e
 	int got, failed = 0;
 	while (!failed && (got = lines_next(import->lines, &line, err)) != 0)
 		failed = got < 0 || take_line(&page, pieces, &line, err);
-	if (!failed)
-		settle_lost(&page, pieces);
+	bool lost = !failed && settle_lost(&page, pieces);
 	free(page.totals);
+	free(page.sources);
 	if (failed)
 		return -1;
-	return note_page(import, pieces, &page, err);
+	return note_page(import, pieces, &page, lost, err);
 }
 
 const struct import_format prometheus_format = {.name = "prometheus",

@@ -313,9 +313,27 @@ static int hgrm_unit(struct import *import, int *ret_unit, struct tare_err *err)
 	return unit_of(import, ret_unit, err);
 }
 
+/* And go on with "# quantity: half_rtt". */
+static void hgrm_quantity(struct import *import, enum tare_quantity *ret_quantity)
+{
+	size_t bytes = 0;
+	const char *head = lines_head(import->lines, &bytes);
+	static const char mark[] = "\n# quantity: ";
+	const char *found = memmem(head, bytes, mark, sizeof(mark) - 1);
+	char word[24];
+	if (!found)
+		return;
+	found += sizeof(mark) - 1;
+	size_t length = 0;
+	while (found + length < head + bytes && length < sizeof(word) - 1 && found[length] != '\n' && found[length] != '\r')
+		length++;
+	snprintf(word, sizeof(word), "%.*s", (int)length, found);
+	tare_quantity_by_name(word, ret_quantity);
+}
+
 static int read_hgrm(struct import *import, struct pieces *pieces, struct tare_err *err)
 {
-	static const struct tare_origin origin = {.format = "hdr",
+	struct tare_origin origin = {.format = "hdr",
 		.quantity = TARE_QUANTITY_OTHER,
 		.clock = TARE_CLOCK_UNKNOWN,
 		.pacing = TARE_PACING_UNKNOWN,
@@ -323,11 +341,16 @@ static int read_hgrm(struct import *import, struct pieces *pieces, struct tare_e
 		.shape = TARE_SHAPE_BINS,
 		.left_out = TARE_LEFT_OUT_UNKNOWN};
 	int unit = 0;
+	hgrm_quantity(import, &origin.quantity);
 	if (hgrm_unit(import, &unit, err) || read_table(import, pieces, unit, &origin, "hgrm:", err))
 		return -1;
-	return pieces->count ? import_note(import, IMPORT_QUANTITY, err,
-				       "value is whatever was put into the histogram; a figure is a range between two rows")
-			     : 0;
+	if (!pieces->count)
+		return 0;
+	if (origin.quantity != TARE_QUANTITY_OTHER)
+		return import_note(import, IMPORT_QUANTITY, err, "%s of a percentile table; a figure is a range between two rows",
+			tare_quantity_name(origin.quantity));
+	return import_note(
+		import, IMPORT_QUANTITY, err, "value is whatever was put into the histogram; a figure is a range between two rows");
 }
 
 const struct import_format wrk2_format = {.name = "wrk2",

@@ -172,6 +172,18 @@ static uint16_t reason_of(struct field_text field)
 	return 0;
 }
 
+/* The first samples that say so; without the column two, as tare itself measures. */
+static void take_warmup(struct piece *piece, size_t i, struct field_text flags)
+{
+	static const char word[] = "warmup";
+	if (!flags.at)
+		return;
+	if (i == 0)
+		piece->round->warmup = 0;
+	if (i == piece->round->warmup && flags.bytes >= sizeof(word) - 1 && memcmp(flags.at, word, sizeof(word) - 1) == 0)
+		piece->round->warmup++;
+}
+
 static const char *put_row(struct piece *piece, const struct row *row, struct tare_err *err, bool *ret_failed)
 {
 	size_t i = piece->count - 1;
@@ -194,6 +206,7 @@ static const char *put_row(struct piece *piece, const struct row *row, struct ta
 		if (row->cpu[place].bytes && number_count(row->cpu[place].at, row->cpu[place].bytes, &cpu) && cpu < INT16_MAX)
 			*ret_failed = piece_cpu(piece, i, (enum tare_cpu_place)place, (int16_t)cpu, err) != 0;
 	}
+	take_warmup(piece, i, row->flags);
 	piece->flags[i] = row->flags.bytes ? flags_of(row->flags) : 0;
 	piece->reason[i] = row->reason.bytes ? reason_of(row->reason) : 0;
 	return number.why;

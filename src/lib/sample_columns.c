@@ -86,8 +86,9 @@ static struct cell get_flags(const void *record, const struct column *column)
 	const struct sample_at *at = AT(record);
 	const uint16_t *flags = at->record->series.flags;
 	unsigned set = flags ? flags[at->index] : 0;
-	size_t used = 0;
-	at->scratch[0] = 0;
+	/* no flag of the sample, but what tells it from the others to whoever has only the table */
+	const char *warmup = at->index < at->record->round->warmup ? "warmup" : "";
+	size_t used = (size_t)snprintf(at->scratch, SAMPLE_SCRATCH_BYTES, "%s", warmup);
 	for (size_t bit = 0; set >> bit && bit < sizeof(flag_names) / sizeof(flag_names[0]); bit++) {
 		if (!(set >> bit & 1))
 			continue;
@@ -145,7 +146,7 @@ size_t sample_table_columns(const struct sample_parts *parts, struct column ret_
 			.get = get_due},
 	};
 	static const struct column after[] = {
-		{"flags", "flags", "names of its flags, separated by blanks", .get = get_flags, .is_text = true},
+		{"flags", "flags", "names of its flags, separated by blanks; warmup: kept apart in figures", .get = get_flags, .is_text = true},
 		{"reason", "reason", "errno name of an error", .get = get_reason, .is_text = true},
 	};
 	static const unsigned always[] = {TARE_SPAN_LATE, TARE_SPAN_RTT, TARE_SPAN_RESPONSE};

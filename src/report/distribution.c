@@ -81,6 +81,10 @@ static int count_values(const struct tare_record *record, enum tare_span span, s
 
 int distribution_add(struct distribution *distribution, const struct tare_record *record, struct tare_err *err)
 {
+	if (record->origin.shape == TARE_SHAPE_SUMMARY && !record->series.count && !(record->bins && record->bins->count)) {
+		distribution->summaries++;
+		return 0;
+	}
 	const struct tare_rules *rules = &distribution->rules;
 	uint64_t warmup = rules->warmup < 0 ? record->round->warmup : (uint64_t)rules->warmup;
 	size_t first = warmup < record->series.count ? (size_t)warmup : record->series.count;
@@ -100,7 +104,8 @@ int distribution_add(struct distribution *distribution, const struct tare_record
 		.ended_ns = record->round->ended_ns,
 		.epoch_real_ns = record->run ? record->run->epoch_real_ns : 0,
 		.sent = fates.sent,
-		.lost = fates.count[TARE_LOST]};
+		.lost = fates.count[TARE_LOST],
+		.losses_known = !(record->origin.left_out & (TARE_LEFT_OUT_LOST | TARE_LEFT_OUT_UNKNOWN))};
 	distribution->count++;
 	if (!entry->target || !entry->label || tare_counts_open(&counts, err))
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
@@ -110,6 +115,7 @@ int distribution_add(struct distribution *distribution, const struct tare_record
 		entry->n += entry->range[i].count;
 	if (record->bins) {
 		entry->lost += record->bins->lost;
+		entry->losses_known |= record->bins->lost != 0;
 		entry->sent += record->bins->lost + (record->series.count ? 0 : entry->n);
 	}
 	return 0;
@@ -129,6 +135,9 @@ int64_t entry_at(const struct entry *entry, uint64_t rank)
 int distribution_write(
 	const struct distribution *distribution, enum distribution_format format, FILE *out, struct tare_err *err)
 {
+	if (!distribution->count)
+		return tare_fail(err, TARE_E_USAGE, distribution->summaries ? "nothing to export: a summary has no samples and no bins"
+									    : "nothing to export: there is no round");
 	switch (format) {
 	case DISTRIBUTION_HGRM:
 		return write_hgrm(distribution, out, err);

@@ -10,6 +10,47 @@
 #include "lib/hdr.h"
 #include "report/distribution_priv.h"
 
+static bool fits(const struct entry *entry, struct hdr_layout layout)
+{
+	for (size_t i = 0; i < entry->range_count; i++) {
+		int64_t low, high;
+		hdr_bucket(entry->range[i].low_ns, layout, &low, &high);
+		if (low != entry->range[i].low_ns || high != entry->range[i].high_ns)
+			return false;
+	}
+	return true;
+}
+
+/* The layout in which every bin is a bucket of HdrHistogram, three digits for samples; false: there is none. */
+static bool layout_of(const struct entry *entry, struct hdr_layout *ret)
+{
+	*ret = (struct hdr_layout){.digits = 3};
+	if (!entry->binned)
+		return true;
+	for (ret->digits = 5; ret->digits > 0; ret->digits--) {
+		for (ret->unit = 0; ret->unit < 31; ret->unit++) {
+			if (fits(entry, *ret))
+				return true;
+		}
+	}
+	return false;
+}
+
+static int refuse_bins(const struct entry *entry, struct tare_err *err)
+{
+	return tare_fail(err, TARE_E_USAGE,
+		"'%s' was counted in bins that HdrHistogram has not: it would invent digits\n  --openmetrics keeps the bins",
+		entry->target);
+}
+
+/* What the values are, for our own readers; none for spans that are no quantity of a source without stamps. */
+static void put_quantity(FILE *out, const struct entry *entry)
+{
+	enum tare_quantity quantity;
+	if (tare_quantity_by_name(tare_span_name(entry->span), &quantity))
+		fprintf(out, "# quantity: %s\n", tare_quantity_name(quantity));
+}
+
 /* ---- .hgrm ---- */
 
 static int by_high(const void *a, const void *b)
@@ -84,6 +125,11 @@ int write_hgrm(const struct distribution *all, FILE *out, struct tare_err *err)
 		return -1;
 	if (!n)
 		return tare_fail(err, TARE_E_USAGE, "nothing to export: no value was counted");
+	struct hdr_layout layout;
+	for (size_t i = 0; i < all->count; i++) {
+		if (!layout_of(&all->entry[i], &layout))
+			return refuse_bins(&all->entry[i], err);
+	}
 	double mean = 0, square = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (range[i].high_ns == INT64_MAX || range[i].low_ns < 0)
@@ -93,7 +139,9 @@ int write_hgrm(const struct distribution *all, FILE *out, struct tare_err *err)
 	}
 	for (size_t i = 0; i < count; i++)
 		square += pow((double)range[i].high_ns - mean, 2) * (double)range[i].count / (double)n;
-	fprintf(out, "# unit: us\n%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
+	fputs("# unit: us\n", out);
+	put_quantity(out, &all->entry[0]);
+	fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
 	write_ticks(out, range, count, n);
 	fprintf(out, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", mean / 1e3, sqrt(square) / 1e3);
 	fputs("#[Max     = ", out);
@@ -104,32 +152,6 @@ int write_hgrm(const struct distribution *all, FILE *out, struct tare_err *err)
 
 /* ---- .hlog ---- */
 
-static bool fits(const struct entry *entry, struct hdr_layout layout)
-{
-	for (size_t i = 0; i < entry->range_count; i++) {
-		int64_t low, high;
-		hdr_bucket(entry->range[i].low_ns, layout, &low, &high);
-		if (low != entry->range[i].low_ns || high != entry->range[i].high_ns)
-			return false;
-	}
-	return true;
-}
-
-/* The layout in which every bin is a bucket of HdrHistogram, three digits for samples; false: there is none. */
-static bool layout_of(const struct entry *entry, struct hdr_layout *ret)
-{
-	*ret = (struct hdr_layout){.digits = 3};
-	if (!entry->binned)
-		return true;
-	for (ret->digits = 5; ret->digits > 0; ret->digits--) {
-		for (ret->unit = 0; ret->unit < 31; ret->unit++) {
-			if (fits(entry, *ret))
-				return true;
-		}
-	}
-	return false;
-}
-
 static int write_interval(const struct entry *entry, bool tagged, FILE *out, struct tare_err *err)
 {
 	AUTO_FREE struct tare_bin *values = calloc(entry->range_count ? entry->range_count : 1, sizeof(*values));
@@ -137,9 +159,7 @@ static int write_interval(const struct entry *entry, bool tagged, FILE *out, str
 	if (!values)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	if (!layout_of(entry, &layout))
-		return tare_fail(err, TARE_E_USAGE,
-			"'%s' was counted in bins that HdrHistogram has not: it would invent digits\n  --openmetrics keeps the bins",
-			entry->target);
+		return refuse_bins(entry, err);
 	for (size_t i = 0; i < entry->range_count; i++)
 		values[i] = (struct tare_bin){entry->range[i].low_ns, entry->range[i].count};
 	AUTO_FREE uint8_t *bytes = NULL;
@@ -169,11 +189,15 @@ static int write_interval(const struct entry *entry, bool tagged, FILE *out, str
 int write_hlog(const struct distribution *all, FILE *out, struct tare_err *err)
 {
 	bool tagged = false;
-	if (!all->count)
-		return tare_fail(err, TARE_E_USAGE, "nothing to export: there is no round");
 	for (size_t i = 1; i < all->count; i++)
 		tagged |= strcmp(all->entry[i].target, all->entry[0].target) != 0;
-	fprintf(out, "#[Logged by tare]\n#[Histogram log format version 1.3]\n# unit: ns\n#[StartTime: %.3f (seconds since epoch)]\n"
+	bool alike = true;
+	for (size_t i = 1; i < all->count; i++)
+		alike &= all->entry[i].span == all->entry[0].span;
+	fputs("#[Logged by tare]\n#[Histogram log format version 1.3]\n# unit: ns\n", out);
+	if (alike)
+		put_quantity(out, &all->entry[0]);
+	fprintf(out, "#[StartTime: %.3f (seconds since epoch)]\n"
 		"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
 		(double)all->entry[0].epoch_real_ns / 1e9);
 	for (size_t i = 0; i < all->count; i++) {

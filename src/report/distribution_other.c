@@ -93,22 +93,51 @@ static int by_value(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+static bool cuts_a_bin(const struct distribution *all, size_t first, int64_t bound_ns)
+{
+	for (size_t i = first; i < all->count; i++) {
+		const struct entry *entry = &all->entry[i];
+		for (size_t j = 0; same_series(&all->entry[first], entry) && j < entry->range_count; j++) {
+			if (entry->range[j].low_ns <= bound_ns && bound_ns < entry->range[j].high_ns)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Below a gap the bound before is not where the next bin begins: an empty bucket says so. */
+static size_t add_lows(const struct distribution *all, size_t first, int64_t *low_ns, size_t lows, int64_t *ret_bound_ns)
+{
+	size_t count = 0;
+	qsort(low_ns, lows, sizeof(*low_ns), by_value);
+	for (size_t i = 0; i < lows; i++) {
+		if ((i == 0 || low_ns[i] != low_ns[i - 1]) && !cuts_a_bin(all, first, low_ns[i]))
+			ret_bound_ns[count++] = low_ns[i];
+	}
+	return count;
+}
+
 /* The bounds that the source has itself, so that no bin is cut; else 1, 2, 5 of each decade. */
 static int put_buckets(FILE *out, const struct distribution *all, size_t first, struct tare_err *err)
 {
 	static const int64_t steps[] = {1, 2, 5};
-	size_t room = 64;
+	size_t room = 64; /* for each bin twice */
 	for (size_t i = first; i < all->count; i++)
-		room += same_series(&all->entry[first], &all->entry[i]) ? all->entry[i].range_count : 0;
+		room += same_series(&all->entry[first], &all->entry[i]) ? 2 * all->entry[i].range_count : 0;
 	AUTO_FREE int64_t *bound_ns = calloc(room, sizeof(*bound_ns));
-	size_t count = 0;
-	if (!bound_ns)
+	AUTO_FREE int64_t *low_ns = calloc(room, sizeof(*low_ns));
+	size_t count = 0, lows = 0;
+	if (!bound_ns || !low_ns)
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	for (size_t i = first; i < all->count && all->entry[first].binned; i++) {
 		const struct entry *entry = &all->entry[i];
-		for (size_t j = 0; same_series(&all->entry[first], entry) && j < entry->range_count; j++)
+		for (size_t j = 0; same_series(&all->entry[first], entry) && j < entry->range_count; j++) {
 			bound_ns[count++] = entry->range[j].high_ns;
+			if (entry->range[j].low_ns > 0)
+				low_ns[lows++] = entry->range[j].low_ns - 1;
+		}
 	}
+	count += add_lows(all, first, low_ns, lows, bound_ns + count);
 	for (int64_t decade = 100; !all->entry[first].binned && decade <= INT64_C(10000000000); decade *= 10) {
 		for (size_t i = 0; i < 3; i++)
 			bound_ns[count++] = steps[i] * decade;
@@ -143,12 +172,18 @@ static void put_counter(FILE *out, const struct distribution *all, const char *n
 	fprintf(out, "# TYPE tare_%s counter\n", name);
 	for (size_t i = 0; i < all->count; i++) {
 		uint64_t total = 0;
+		bool known = true;
 		if (seen_before(all, i))
 			continue;
 		for (size_t j = i; j < all->count; j++) {
-			if (same_series(&all->entry[i], &all->entry[j]))
-				total += lost ? all->entry[j].lost : all->entry[j].sent;
+			if (!same_series(&all->entry[i], &all->entry[j]))
+				continue;
+			total += lost ? all->entry[j].lost : all->entry[j].sent;
+			known &= all->entry[j].losses_known;
 		}
+		/* a counter that is not there is not 0 */
+		if (!known)
+			continue;
 		fprintf(out, "tare_%s_total", name);
 		put_labels(out, &all->entry[i]);
 		fprintf(out, "} %" PRIu64 "\n", total);

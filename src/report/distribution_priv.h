@@ -12,12 +12,14 @@ struct entry {
 	struct tare_range *range; /* ascending; width 1 where a value is exact */
 	size_t range_count;
 	bool binned;
+	bool losses_known; /* else `sent` and `lost` are none */
 };
 
 struct distribution {
 	struct tare_rules rules;
 	struct entry *entry;
 	size_t count;
+	uint64_t summaries; /* left out: they have no distribution */
 };
 
 /* Upper bound of the value of that rank. */
