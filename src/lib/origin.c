@@ -53,6 +53,8 @@ void tare_left_out_text(uint32_t left_out, char ret_text[TARE_LEFT_OUT_TEXT])
 /* What stands for rtt in sources that do not have it; late and gap say nothing about a round trip. */
 static const enum tare_span round_trips[] = {TARE_SPAN_RTT, TARE_SPAN_RESPONSE, TARE_SPAN_WIRE, TARE_SPAN_STACK,
 	TARE_SPAN_HOST, TARE_SPAN_RESIDENCE, TARE_SPAN_SERVICE};
+/* From one tap to another is what lies between them. */
+static const enum tare_span one_ways[] = {TARE_SPAN_ONE_WAY, TARE_SPAN_HOST};
 static const enum tare_span residences[] = {TARE_SPAN_HOST, TARE_SPAN_RESIDENCE, TARE_SPAN_SERVICE};
 
 static enum tare_span first_of(const struct tare_record *record, const enum tare_span *spans, size_t count)
@@ -71,7 +73,8 @@ enum tare_span tare_base_span(const struct tare_record *record)
 	case TARE_QUANTITY_HALF_RTT:
 		return TARE_SPAN_HALF_RTT;
 	case TARE_QUANTITY_ONE_WAY:
-		return TARE_SPAN_ONE_WAY;
+		found = first_of(record, one_ways, sizeof(one_ways) / sizeof(one_ways[0]));
+		return found == TARE_SPAN_COUNT ? TARE_SPAN_ONE_WAY : found;
 	case TARE_QUANTITY_RESPONSE:
 		return TARE_SPAN_RESPONSE;
 	case TARE_QUANTITY_WAKEUP:

@@ -56,6 +56,11 @@ static void test_echo(void)
 	read_end(&read);
 	const struct capture_rules last = {.last_copy = true, .seen_at = "server-nic"};
 	read_file(&read, &file, &last);
+	const struct tare_origin *origin = read.fine ? &read.record->origin : NULL;
+	OK(origin && strcmp(origin->format, "pcap") == 0 && origin->quantity == TARE_QUANTITY_RESIDENCE &&
+			origin->clock == TARE_CLOCK_WALL && origin->pacing == TARE_PACING_UNKNOWN &&
+			origin->lateness == TARE_LATENESS_UNKNOWN && origin->left_out == 0,
+		"a service's residence by a wall clock, of unknown pacing");
 	IS_I64(value_of(&read, 3), 19003, "with the last copy time runs from that");
 	OK(read.fine && tare_span_exists(&read.record->series, TARE_SPAN_HOST),
 		"seen at the server's card it is the host's time");
@@ -408,8 +413,32 @@ static void test_usage(void)
 	mk_file_end(&file);
 }
 
+/* What a capture says of its own completeness. */
+static void test_whole(void)
+{
+	for (uint64_t dropped = 0; dropped < 2; dropped++) {
+		struct mk_file file = {0};
+		struct read read;
+		struct mk_frame frame;
+		mk_section(&file, false);
+		mk_interface(&file, &(struct mk_interface){.link = LINK_ETHERNET, .resolution = 9, .fcs = -1});
+		for (unsigned i = 0; i < 6; i++) {
+			mk_echo(&frame, i % 2 ? &from : &to, i % 2, 1, (uint16_t)(i / 2));
+			mk_packet(&file, &(struct mk_packet){.raw = UINT64_C(1700000000000000000) + i * 1000}, &frame);
+		}
+		mk_statistics(&file, 0, 6, dropped, 0);
+		read_file(&read, &file, NULL);
+		OK(read.fine && strcmp(read.record->origin.format, "pcapng") == 0 &&
+				read.record->origin.left_out == (dropped ? TARE_LEFT_OUT_SOME : 0),
+			"%s: %s", dropped ? "some left out, as its counters say" : "nothing left out", read.err.text);
+		read_end(&read);
+		mk_file_end(&file);
+	}
+}
+
 int main(void)
 {
+	test_whole();
 	test_echo();
 	test_keys();
 	test_other_layers();

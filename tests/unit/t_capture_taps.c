@@ -136,6 +136,10 @@ static void test_taps_in_one(void)
 	OK(count_of(&read) == 20 && value_of(&read, 0) == 450, "from port to port by the switch's own clock: %s",
 		read.err.text);
 	OK(said(&read, "one device stamped both"), "which is said");
+	const struct tare_origin *origin = read.fine ? &read.record->origin : NULL;
+	OK(origin && strcmp(origin->format, "pcap+metawatch") == 0 && origin->quantity == TARE_QUANTITY_ONE_WAY &&
+			origin->clock == TARE_CLOCK_HARDWARE && tare_base_span(read.record) == TARE_SPAN_HOST,
+		"one way by a switch's clock, and the span of what lies between: %s", origin ? origin->format : "");
 	read_end(&read);
 	rules.from = NULL;
 	read_file(&read, &file, &rules);

@@ -186,6 +186,7 @@ static void see_stamp(struct feed *feed, const struct stamp *stamp)
 	seen->bad_fcs += (stamp->flags & STAMP_BAD_FCS) != 0;
 	seen->repaired += (stamp->flags & STAMP_REPAIRED) != 0;
 	seen->lost += stamp->lost;
+	seen->scales |= UINT32_C(1) << stamp->scale;
 	if (stamp->speed)
 		see_speed(seen, stamp->speed);
 }

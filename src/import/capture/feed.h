@@ -38,6 +38,7 @@ struct feed_seen {
 	uint64_t without_stamp, duplicates, degraded, bad_fcs, repaired, holdover, local, lost;
 	int64_t stamp_step_ps;
 	uint64_t missing;   /* frames that are not in the file, as the numbers of their ports show */
+	uint32_t scales;    /* 1 << enum stamp_scale: what the stamps are labelled as */
 	uint32_t speeds[4]; /* of ports in Gbit/s, in the order in which they were met; 0 behind the last */
 	uint64_t alone;     /* first fragments that stand for their datagrams */
 };

@@ -96,6 +96,21 @@ static int say_file(struct import *import, const struct capture_about *about, st
 	return 0;
 }
 
+/* The label is no proof: the distance to the capture's clock stands before it. */
+static const char *scale_words(uint32_t scales)
+{
+	switch (scales) {
+	case 1 << STAMP_SCALE_UTC:
+		return "; labelled UTC";
+	case 1 << STAMP_SCALE_TAI:
+		return "; labelled TAI";
+	case 1 << STAMP_SCALE_RELATIVE:
+		return "; a count without a date";
+	default:
+		return "";
+	}
+}
+
 static int say_stamps(struct import *import, const struct feed *feed, struct tare_err *err)
 {
 	const struct stamp_verdict *verdict = feed_verdict(feed);
@@ -103,7 +118,7 @@ static int say_stamps(struct import *import, const struct feed *feed, struct tar
 	char line[400];
 	struct text text = TEXT_IN(line);
 	if (verdict->words[0] && import_note(import, verdict->format == STAMP_NONE ? IMPORT_LIMIT : IMPORT_QUANTITY,
-					 err, "%s", verdict->words))
+					 err, "%s%s", verdict->words, scale_words(seen->scales)))
 		return -1;
 	if (verdict->format == STAMP_NONE)
 		return 0;

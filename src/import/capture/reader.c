@@ -335,7 +335,7 @@ static int capture_next(
 	if (check_part(import, part, err))
 		return -1;
 	fill_record(import, reader, part);
-	if (notes_of_part(import, reader, part, err))
+	if (reader_origin(import, reader, &part->record.origin, err) || notes_of_part(import, reader, part, err))
 		return -1;
 	*ret_record = &part->record;
 	return 1;

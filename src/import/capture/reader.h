@@ -50,6 +50,9 @@ int taps_read(struct import *import, struct reader *reader, struct tare_err *err
 enum tare_stage reader_stage(const struct reader *reader, bool begin);
 /* Seen at the answering host. */
 bool reader_is_inside(const struct reader *reader);
+/* What the samples mean; its format is "pcap", "pcapng" or "erf", and behind + the name of the hardware stamps. */
+int reader_origin(struct import *import, const struct reader *reader, struct tare_origin *ret_origin,
+	struct tare_err *err) TARE_MUST_USE;
 /* Frame's place on the wire in bytes: packet, padding, check sequence; no trailer. */
 uint32_t reader_wire_bytes(const struct feed_packet *packet);
 
