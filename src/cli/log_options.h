@@ -23,7 +23,7 @@ struct log_rules {
 		{.name = "column",                                                                                     \
 			.type = OPTION_TEXT,                                                                           \
 			.metavar = "NAME",                                                                             \
-			.help = "of a table of numbers: the column, by name or number from 1",                        \
+			.help = "of a table of numbers: the column, by name or number from 1 (default: the only one whose name ends with a unit)",                        \
 			.offset = OPTION_AT(config, member.column)},                                                   \
 	{                                                                                                              \
 		.name = "unit", .type = OPTION_TEXT, .metavar = "UNIT",                                                \

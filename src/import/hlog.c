@@ -14,10 +14,13 @@
 #include "import/formats.h"
 #include "lib/hdr.h"
 
+/* The year 2065: sums of three of them fit. */
+static const int64_t latest_ns = INT64_C(3000000000) * 1000000000;
+
 struct log {
 	enum tare_quantity quantity;
 	bool unit_told;
-	int64_t base_ns; /* added to start times that are relative */
+	int64_t base_ns; /* BaseTime: what start times count from; 0: none */
 	uint64_t intervals, total, misfits;
 	int unit;
 };
@@ -40,7 +43,7 @@ static void take_comment(struct log *log, struct import *import, const char *tex
 			continue;
 		const char *at = text + strlen(keys[i]);
 		struct number number = number_read(at, strcspn(at, " ]"), UNIT_S);
-		if (number.why || number.ns < 0)
+		if (number.why || number.ns < 0 || number.ns > latest_ns)
 			continue;
 		if (i == 0 || !import->run.epoch_real_ns)
 			import->run.epoch_real_ns = number.ns;
@@ -77,6 +80,20 @@ static int add_ranges(struct piece *piece, const struct hdr *hdr, int unit, stru
 	return 0;
 }
 
+/*
+ * When an interval began, counted from the log's StartTime. With a BaseTime all times count from that; without one they
+ * count from 1970, or where they lie a year and more before StartTime, from StartTime.
+ */
+static int64_t since_epoch(const struct log *log, int64_t *epoch_ns, int64_t start_ns)
+{
+	const int64_t year_ns = INT64_C(1000000000) * 365 * 86400;
+	if (log->base_ns)
+		return start_ns + log->base_ns - *epoch_ns;
+	if (!*epoch_ns && start_ns > year_ns)
+		*epoch_ns = start_ns;
+	return start_ns < *epoch_ns - year_ns || start_ns < year_ns ? start_ns : start_ns - *epoch_ns;
+}
+
 static int take_interval(
 	struct log *log, struct pieces *pieces, const struct line *line, char *text, struct tare_err *err)
 {
@@ -96,6 +113,8 @@ static int take_interval(
 	struct number max = number_read(field[2].at, field[2].bytes, UNIT_MS);
 	if (start.why || length.why)
 		return piece_damaged(pieces, line, start.why ? start.why : length.why, err);
+	if (start.ns < 0 || length.ns < 0 || start.ns > latest_ns || length.ns > latest_ns)
+		return piece_damaged(pieces, line, "a time out of range", err);
 	AUTO_FREE uint8_t *bytes = malloc(BASE64_DECODED(field[3].bytes));
 	size_t count = 0;
 	if (!bytes)
@@ -117,10 +136,7 @@ static int take_interval(
 	struct piece *piece = piece_add(pieces, url, "hdr", "", &origin, err);
 	if (!piece)
 		return -1;
-	int64_t epoch = pieces->import->run.epoch_real_ns;
-	/* old logs and those with a base give times relative to it, others since 1970 */
-	bool relative = start.ns < INT64_C(1000000000) * 365 * 86400;
-	piece->round->first_due_ns = relative ? start.ns : start.ns - epoch;
+	piece->round->first_due_ns = since_epoch(log, &pieces->import->run.epoch_real_ns, start.ns);
 	piece->round->ended_ns = piece->round->first_due_ns + length.ns;
 	log->intervals++;
 	log->total += hdr.total;

@@ -13,6 +13,7 @@
 
 /* Cookies without the nibble of the word size. */
 enum {
+	DOUBLES = 0x0c72124e, /* of HdrHistogram's DoubleHistogram; packed one more */
 	V0 = 0x1c849308,
 	V0_PACKED = 0x1c849309,
 	V1 = 0x1c849301,
@@ -171,6 +172,8 @@ static const char *decode_plain(const uint8_t *bytes, size_t count, struct hdr *
 const char *hdr_decode(const uint8_t *bytes, size_t count, struct hdr *ret)
 {
 	*ret = (struct hdr){.count = 0};
+	if (count >= 4 && (read_u32(bytes) & ~UINT32_C(1)) == DOUBLES)
+		return "it is a histogram of doubles, which is not supported";
 	if (count < 8)
 		return "it is cut off";
 	uint32_t base = read_u32(bytes) & ~UINT32_C(0xf0);

@@ -125,6 +125,40 @@ static void test_hlog(void)
 	free(log);
 }
 
+#define INTERVAL "1.007,2.769,HISTFAAAAEV42pNpmSzMwMCgyAABTBDKT4GBgdnNYMcCBvsPEBEJISEuATEZMQ4uASkhIR4nrxg9v2lMaxhvMekILGZkKmcCAEf2CsI="
+
+/* When the first interval of a log with this head began, from the log's own StartTime; -1 where it is refused. */
+static int64_t began(const char *head, const char *start)
+{
+	char text[600];
+	struct import *import = NULL;
+	const struct tare_record *record = NULL;
+	struct tare_err err;
+	snprintf(text, sizeof(text), "#[Histogram log format version 1.3]\n%s%s," INTERVAL "\n", head, start);
+	FILE *stream = fmemopen(text, strlen(text), "r");
+	bool read = import_open_stream(stream, "log", &(struct import_rules){0}, &import, &err) == 0 &&
+		    import_next(import, &record, &err) == 1;
+	int64_t began_ns = read ? record->round->first_due_ns : -1;
+	if (!read)
+		printf("# %s\n", err.text);
+	import_free(import);
+	fclose(stream);
+	return began_ns;
+}
+
+static void test_hlog_times(void)
+{
+	IS_I64(began("#[StartTime: 1441812279.474 (seconds since epoch)]\n", "0.127"), 127000000, "from StartTime");
+	IS_I64(began("#[StartTime: 1441812279.474 (seconds since epoch)]\n", "1441812280.474"), 1000000000, "from 1970");
+	IS_I64(began("#[StartTime: 1441812279.0 (s)]\n#[BaseTime: 1441812200.0 (s)]\n", "84.0"), 5000000000,
+		"from BaseTime, which lies before StartTime");
+	IS_I64(began("", "1441812280.474"), 0, "without any head: the first interval begins the log");
+	IS_I64(began("", "9e18"), -1, "a time out of range is refused");
+	struct log_read *log = log_text("#[Histogram log format version 1.3]\n0.1,1.0,2.0,DHISTwAAAAAAAAAA\n", (struct import_rules){0});
+	SAYS(log->err.text, "'log':2: it is a histogram of doubles, which is not supported");
+	free(log);
+}
+
 /* Files that may not be copied here; checked where somebody has them. */
 static void test_cases(void)
 {
@@ -180,6 +214,7 @@ int main(void)
 	test_netperf();
 	test_spectrum();
 	test_hlog();
+	test_hlog_times();
 	test_cases();
 	return tap_done();
 }
