@@ -6,13 +6,16 @@
  * interval, where the start's monotonic time is there (0.9.1 and later), and a
  * slot that irtt passed over is a request not sent.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "import/document.h"
 #include "import/formats.h"
+#include "import/printed.h"
 
 static const struct tare_origin irtt_origin = {.quantity = TARE_QUANTITY_RTT,
 	.clock = TARE_CLOCK_MONOTONIC,
@@ -27,7 +30,19 @@ struct grid {
 struct trip {
 	int64_t sent_ns, received_ns, sent_wall_ns, received_wall_ns, peer_rx_ns, peer_tx_ns, net_rtt_ns;
 	int64_t peer_rx_wall_ns, peer_tx_wall_ns;
-	bool lost, late;
+	bool lost;
+};
+
+/* What the whole document says and each trip needs. */
+struct document {
+	struct pieces *pieces;
+	struct piece *piece;
+	struct grid grid;
+	int64_t axis_ns, peer_axis_ns; /* zero of the columns, ours and the server's; TARE_NO_TIME: not yet known */
+	int64_t last_slot;
+	bool both; /* the server stamped at both its ends: what it took is known, and irtt's rtt leaves it out */
+	uint64_t damaged;
+	char first_damage[200];
 };
 
 static bool knows_json(struct lines *head)
@@ -56,8 +71,7 @@ static struct trip trip_of(const json_t *json)
 		.peer_rx_wall_ns = stamp(json, "server.receive", "wall"),
 		.peer_tx_wall_ns = stamp(json, "server.send", "wall"),
 		.net_rtt_ns = document_ns(json, "delay.rtt", UNIT_ONE_NS),
-		.lost = document_true(json, "lost"),
-		.late = document_true(json, "timestamps.late")};
+		.lost = document_true(json, "lost")};
 	if (trip.sent_ns == TARE_NO_TIME)
 		trip.sent_ns = trip.sent_wall_ns;
 	if (trip.received_ns == TARE_NO_TIME && trip.sent_wall_ns == trip.sent_ns)
@@ -77,13 +91,19 @@ static int64_t less(int64_t a, int64_t b)
 	return difference;
 }
 
-/* The slot a send belongs to: irtt passes over a slot once more than half of the interval is gone. */
-static int64_t slot_of(const struct grid *grid, int64_t sent_ns)
+/*
+ * The slot a send belongs to. Its timers wake early by what they were late before; a quarter of the interval is more than
+ * that, so what is sent later in an interval was late for its beginning (and irtt passes over the slot behind it). No slot
+ * is used twice.
+ */
+static int64_t slot_of(const struct grid *grid, int64_t sent_ns, int64_t last_slot)
 {
 	int64_t since = less(sent_ns, grid->start_mono_ns);
 	if (since == TARE_NO_TIME || grid->interval_ns <= 0)
 		return -1;
-	return since < 0 ? 0 : since / grid->interval_ns + (since % grid->interval_ns > grid->interval_ns / 2);
+	int64_t slot = since < 0 ? 0 : since / grid->interval_ns;
+	bool early = since > 0 && since % grid->interval_ns >= grid->interval_ns - grid->interval_ns / 4;
+	return slot + (early || slot == last_slot);
 }
 
 static int add_skipped(struct piece *piece, const struct grid *grid, int64_t slot, struct tare_err *err)
@@ -104,31 +124,81 @@ static int put_stage(struct piece *piece, enum tare_stage stage, int64_t ns, int
 	return on_axis_ns == TARE_NO_TIME ? 0 : piece_stage(piece, piece->count - 1, stage, on_axis_ns, err);
 }
 
-static int add_trip(struct piece *piece, const struct trip *trip, const struct grid *grid, int64_t axis_ns,
-	int64_t peer_axis_ns, struct tare_err *err)
+/* Why a trip cannot be; NULL: it can. */
+static const char *impossible(const json_t *json, const struct trip *trip, size_t i)
 {
-	int64_t slot = slot_of(grid, trip->sent_ns);
+	int64_t number;
+	if (!json_is_object(json))
+		return "is no object";
+	if (trip->sent_ns == TARE_NO_TIME)
+		return "has no time of sending";
+	if (document_integer(json, "seqno", &number) && number != (int64_t)i)
+		return "has another number";
+	if (trip->received_ns != TARE_NO_TIME && trip->received_ns < trip->sent_ns)
+		return "has its answer before its request";
+	return NULL;
+}
+
+static int damaged_trip(struct document *document, size_t i, const char *why, struct tare_err *err)
+{
+	struct import *import = document->pieces->import;
+	if (!import->rules.lenient)
+		return tare_fail(err, TARE_E_FORMAT, "'%s': round_trips[%zu] %s", import->name, i, why);
+	if (!document->damaged++)
+		snprintf(document->first_damage, sizeof(document->first_damage), "round_trips[%zu] %s", i, why);
+	return 0;
+}
+
+static int add_stamps(struct document *document, const struct trip *trip, struct tare_err *err)
+{
+	struct piece *piece = document->piece;
+	if (put_stage(piece, TARE_STAGE_USER_TX, trip->sent_ns, document->axis_ns, err) ||
+		put_stage(piece, TARE_STAGE_USER_RX, trip->received_ns, document->axis_ns, err))
+		return -1;
+	/* stamped once in the middle, both are the same, which is no service of 0 ns */
+	if (!document->both)
+		return 0;
+	if (put_stage(piece, TARE_STAGE_PEER_USER, trip->peer_rx_ns, document->peer_axis_ns, err) ||
+		put_stage(piece, TARE_STAGE_PEER_TX, trip->peer_tx_ns, document->peer_axis_ns, err))
+		return -1;
+	bool known = trip->net_rtt_ns != TARE_NO_TIME && trip->received_ns != TARE_NO_TIME &&
+		     trip->peer_rx_ns != TARE_NO_TIME && trip->peer_tx_ns != TARE_NO_TIME;
+	return known ? piece_span(piece, piece->count - 1, TARE_SPAN_PATH, trip->net_rtt_ns, err) : 0;
+}
+
+static int add_trip(struct document *document, const struct trip *trip, struct tare_err *err)
+{
+	struct piece *piece = document->piece;
+	const struct grid *grid = &document->grid;
+	int64_t slot = slot_of(grid, trip->sent_ns, document->last_slot);
 	if (slot > (int64_t)piece->count && slot < (int64_t)piece->count + (1 << 20) &&
 		add_skipped(piece, grid, slot, err))
 		return -1;
 	if (piece_row(piece, err))
 		return -1;
 	size_t i = piece->count - 1;
+	document->last_slot = slot;
 	if (slot == (int64_t)i && piece_stage(piece, i, TARE_STAGE_DUE, slot * grid->interval_ns, err))
-		return -1;
-	if (put_stage(piece, TARE_STAGE_USER_TX, trip->sent_ns, axis_ns, err) ||
-		put_stage(piece, TARE_STAGE_USER_RX, trip->received_ns, axis_ns, err) ||
-		put_stage(piece, TARE_STAGE_PEER_USER, trip->peer_rx_ns, peer_axis_ns, err) ||
-		put_stage(piece, TARE_STAGE_PEER_TX, trip->peer_tx_ns, peer_axis_ns, err))
-		return -1;
-	if (trip->net_rtt_ns != TARE_NO_TIME && trip->received_ns != TARE_NO_TIME &&
-		piece_span(piece, i, TARE_SPAN_PATH, trip->net_rtt_ns, err))
 		return -1;
 	bool answered = trip->received_ns != TARE_NO_TIME && !trip->lost;
 	piece->fate[i] = answered ? TARE_ANSWERED : TARE_LOST;
-	piece->flags[i] = trip->late ? TARE_FLAG_REORDERED : 0;
-	piece->beside.reordered += trip->late;
-	return 0;
+	return add_stamps(document, trip, err);
+}
+
+/* By the times of receipt: irtt calls a request late, too, whose answer only came twice, and 0.9.0 calls none. */
+static void find_reordered(struct piece *piece)
+{
+	const int64_t *received_ns = piece->at_ns[TARE_STAGE_USER_RX];
+	int64_t earliest = INT64_MAX;
+	for (size_t i = piece->count; received_ns && i-- > 0;) {
+		if (piece->fate[i] != TARE_ANSWERED || received_ns[i] == TARE_NO_TIME)
+			continue;
+		if (received_ns[i] > earliest) {
+			piece->beside.reordered++;
+			piece->flags[i] |= TARE_FLAG_REORDERED;
+		}
+		earliest = received_ns[i] < earliest ? received_ns[i] : earliest;
+	}
 }
 
 /* How far the server's wall clock is ahead, as far as equal ways both directions tell it; why no one-way figure is given. */
@@ -157,15 +227,49 @@ static int note_offset(struct import *import, const json_t *trips, struct tare_e
 		(offset < 0 ? -offset : offset) / 1e9, offset < 0 ? "behind" : "ahead");
 }
 
-static int note_json(struct import *import, const json_t *root, const struct piece *piece, struct tare_err *err)
+static int note_figures(struct import *import, const json_t *root, const struct document *document, struct tare_err *err)
 {
-	int64_t expected = 0, sent = 0, mean = document_ns(root, "stats.rtt.mean", UNIT_ONE_NS);
+	const struct piece *piece = document->piece;
+	int64_t *values_ns = reallocarray(NULL, piece->count ? piece->count : 1, sizeof(*values_ns));
+	if (!values_ns)
+		return tare_fail_errno(err, ENOMEM, "cannot rank %zu values", piece->count);
+	/* irtt's rtt is our path, or our rtt where the server's part is not known */
+	for (size_t i = 0; i < piece->count; i++) {
+		bool path = document->both && piece->given_ns[TARE_SPAN_PATH];
+		const int64_t *sent = piece->at_ns[TARE_STAGE_USER_TX], *got = piece->at_ns[TARE_STAGE_USER_RX];
+		values_ns[i] = path		? piece->given_ns[TARE_SPAN_PATH][i]
+			       : sent && got ? less(got[i], sent[i])
+					     : TARE_NO_TIME;
+	}
+	AUTO_CLEANUP(ranked_end) struct ranked ranked = {0};
+	int failed = ranked_open(values_ns, piece->count, &ranked, err);
+	free(values_ns);
+	if (failed)
+		return -1;
+	struct printed list[] = {{"min", document_ns(root, "stats.rtt.min", UNIT_ONE_NS), ranked_at(&ranked, 1), 0},
+		{"mean", document_ns(root, "stats.rtt.mean", UNIT_ONE_NS), ranked_mean(&ranked), 1},
+		{"median", document_ns(root, "stats.rtt.median", UNIT_ONE_NS), ranked_nearest(&ranked, 500000), 0},
+		{"max", document_ns(root, "stats.rtt.max", UNIT_ONE_NS), ranked_at(&ranked, ranked.count), 0}};
+	bool others = printed_differ(list, 2) || printed_differ(list + 3, 1);
+	return printed_note(import, document->both ? "irtt, of its rtt (here path)," : "irtt", "prints", UNIT_US, list,
+		sizeof(list) / sizeof(*list),
+		others ? "its summary is of other round trips than these"
+		       : "its median of an even number is the mean of the middle two, tare's the lower of them",
+		err);
+}
+
+static int note_json(struct import *import, const json_t *root, const struct document *document, struct tare_err *err)
+{
+	const struct piece *piece = document->piece;
+	int64_t expected = 0, sent = 0;
 	const char *version = document_text(root, "version.irtt");
 	if (import_note(import, IMPORT_HEAD, err, "irtt %s, JSON: %zu requests", version ? version : "of unknown version",
 		    piece->count))
 		return -1;
-	if (import_note(import, IMPORT_QUANTITY, err,
-		    "rtt is from send to receive; irtt's own rtt leaves out the server's processing and is the row path"))
+	if (import_note(import, IMPORT_QUANTITY, err, "%s",
+		    document->both
+			    ? "rtt is from send to receive; irtt's own rtt leaves out the server's processing and is the row path"
+			    : "rtt is from send to receive, the server's processing in it, since it was not stamped at both ends"))
 		return -1;
 	if (piece->origin.lateness == TARE_LATENESS_REBUILT &&
 		import_note(import, IMPORT_PACING, err, "due times are rebuilt from start time and interval"))
@@ -175,15 +279,36 @@ static int note_json(struct import *import, const json_t *root, const struct pie
 		import_note(import, IMPORT_PACING, err, "irtt says that %" PRId64 " of %" PRId64 " slots were passed over",
 			expected - sent, expected))
 		return -1;
-	if (mean != TARE_NO_TIME &&
-		import_note(import, IMPORT_PRINTED, err,
-			"irtt's own summary, over its rtt: min %" PRId64 ", mean %" PRId64 ", median %" PRId64
-			", max %" PRId64 " ns; its median of an even number is the mean of two, tare's is the lower one",
-			document_ns(root, "stats.rtt.min", UNIT_ONE_NS), mean,
-			document_ns(root, "stats.rtt.median", UNIT_ONE_NS),
-			document_ns(root, "stats.rtt.max", UNIT_ONE_NS)))
+	if (document->damaged && import_note(import, IMPORT_DAMAGE, err, "%" PRIu64 " round trip%s passed over, the first: %s",
+					 document->damaged, document->damaged == 1 ? "" : "s", document->first_damage))
 		return -1;
-	return note_offset(import, document_at(root, "round_trips"), err);
+	return note_figures(import, root, document, err) || note_offset(import, document_at(root, "round_trips"), err);
+}
+
+static int begin_piece(struct document *document, const json_t *root, struct tare_err *err)
+{
+	const char *peer = document_text(root, "config.remote_address"), *at = document_text(root, "config.params.stamp_at");
+	struct tare_origin origin = irtt_origin;
+	struct grid grid = {document_ns(root, "stats.start_time.monotonic", UNIT_ONE_NS),
+		document_ns(root, "config.params.interval", UNIT_ONE_NS)};
+	int64_t length = 0;
+	char url[128];
+	struct text text = TEXT_IN(url);
+	text_add(&text, "irtt://%s", peer ? peer : "unknown");
+	bool rebuilt = grid.start_mono_ns != TARE_NO_TIME && grid.interval_ns > 0;
+	origin.lateness = rebuilt ? TARE_LATENESS_REBUILT : TARE_LATENESS_UNKNOWN;
+	document->piece = piece_add(document->pieces, url, "udp", "", &origin, err);
+	if (!document->piece)
+		return -1;
+	document->grid = grid;
+	document->axis_ns = grid.start_mono_ns;
+	document->both = !at || strcmp(at, "both") == 0;
+	if (grid.interval_ns > 0)
+		document->piece->round->interval_ns = grid.interval_ns;
+	document->piece->round->warmup = 2;
+	if (document_integer(root, "config.params.length", &length) && length > 0 && length <= UINT16_MAX)
+		document->piece->target->payload_bytes = (uint32_t)length;
+	return 0;
 }
 
 static int read_json(struct import *import, struct pieces *pieces, struct tare_err *err)
@@ -194,39 +319,32 @@ static int read_json(struct import *import, struct pieces *pieces, struct tare_e
 	const json_t *trips = document_at(root, "round_trips"), *json;
 	if (!json_is_array(trips))
 		return tare_fail(err, TARE_E_FORMAT, "'%s': irtt's JSON without round_trips", import->name);
-	struct grid grid = {document_ns(root, "stats.start_time.monotonic", UNIT_ONE_NS),
-		document_ns(root, "config.params.interval", UNIT_ONE_NS)};
-	const char *peer = document_text(root, "config.remote_address");
-	char url[128];
-	struct text text = TEXT_IN(url);
-	text_add(&text, "irtt://%s", peer ? peer : "unknown");
-	struct tare_origin origin = irtt_origin;
-	bool rebuilt = grid.start_mono_ns != TARE_NO_TIME && grid.interval_ns > 0;
-	origin.lateness = rebuilt ? TARE_LATENESS_REBUILT : TARE_LATENESS_UNKNOWN;
-	struct piece *piece = piece_add(pieces, url, "udp", "", &origin, err);
-	if (!piece)
+	struct document document = {.pieces = pieces, .peer_axis_ns = TARE_NO_TIME, .last_slot = -1};
+	if (begin_piece(&document, root, err))
 		return -1;
-	if (grid.interval_ns > 0)
-		piece->round->interval_ns = grid.interval_ns;
-	piece->round->warmup = 2;
-	piece->target->payload_bytes = (uint32_t)json_integer_value(document_at(root, "config.params.length"));
-	int64_t duplicates = 0, axis_ns = grid.start_mono_ns, peer_axis_ns = TARE_NO_TIME;
+	int64_t duplicates = 0;
 	if (document_integer(root, "stats.duplicates", &duplicates) && duplicates > 0)
-		piece->beside.duplicate = (uint64_t)duplicates;
+		document.piece->beside.duplicate = (uint64_t)duplicates;
 	size_t i;
 	json_array_foreach(trips, i, json)
 	{
 		struct trip trip = trip_of(json);
-		if (axis_ns == TARE_NO_TIME)
-			axis_ns = trip.sent_ns;
-		if (peer_axis_ns == TARE_NO_TIME)
-			peer_axis_ns = trip.peer_rx_ns;
-		if (i == 0 && trip.sent_wall_ns != TARE_NO_TIME && trip.sent_ns != TARE_NO_TIME)
-			import->run.epoch_real_ns = trip.sent_wall_ns - (trip.sent_ns - axis_ns);
-		if (add_trip(piece, &trip, &grid, axis_ns, peer_axis_ns, err))
+		const char *why = impossible(json, &trip, i);
+		if (why && damaged_trip(&document, i, why, err))
+			return -1;
+		if (why)
+			continue;
+		if (document.axis_ns == TARE_NO_TIME)
+			document.axis_ns = trip.sent_ns;
+		if (document.peer_axis_ns == TARE_NO_TIME)
+			document.peer_axis_ns = trip.peer_rx_ns;
+		if (!import->run.epoch_real_ns && trip.sent_wall_ns != TARE_NO_TIME)
+			import->run.epoch_real_ns = trip.sent_wall_ns - (trip.sent_ns - document.axis_ns);
+		if (add_trip(&document, &trip, err))
 			return -1;
 	}
-	return note_json(import, root, piece, err);
+	find_reordered(document.piece);
+	return note_json(import, root, &document, err);
 }
 
 const struct import_format irtt_json_format = {.name = "irtt-json",
@@ -262,7 +380,7 @@ static bool is_raw(const char *text)
 
 static bool knows_raw(struct lines *head)
 {
-	return head_has(head, 3, is_raw);
+	return head_has(head, 20, is_raw);
 }
 
 static int read_raw_line(struct pieces *pieces, struct piece *piece, struct line *line, struct tare_err *err)
@@ -273,7 +391,10 @@ static int read_raw_line(struct pieces *pieces, struct piece *piece, struct line
 	if (count == 0)
 		return 0;
 	if (count != RAW_FIELDS || !number_count(field[0].at, field[0].bytes, &seq)) {
-		piece_noise(pieces, line);
+		if (line->unterminated)
+			pieces->cut++;
+		else
+			piece_noise(pieces, line);
 		return 0;
 	}
 	if (field_is(field[5], "1")) {

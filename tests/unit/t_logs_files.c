@@ -61,6 +61,22 @@ static void test_irtt(void)
 	free(log);
 }
 
+static void test_irtt_modes(void)
+{
+	struct log_read *log = file("irtt_0.9.0_loss.json.gz", (struct import_rules){0});
+	IS_I64(log->record[0].count, 10, "irtt with losses: requests");
+	IS_I64(log->record[0].fates.count[TARE_LOST], 3, "'true', 'true_up' are lost");
+	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][1], 21861350 - 21622446, "rtt by its stamps");
+	OK(!strstr(log->notes, "prints"), "an odd number: the median agrees: %s", log->notes);
+	free(log);
+	log = file("irtt_0.9.0_mid.json.gz", (struct import_rules){0});
+	IS_I64(log->record[0].value_ns[TARE_SPAN_SERVICE][3], TARE_NO_TIME, "one stamp in the middle is no service of 0 ns");
+	IS_I64(log->record[0].value_ns[TARE_SPAN_PATH][3], TARE_NO_TIME, "and no path");
+	SAYS(log->notes, "the server's processing in it");
+	SAYS(log->notes, "irtt prints median 153.368 µs (tare: 153.108): its median of an even number is the mean of the middle two");
+	free(log);
+}
+
 static void test_netperf(void)
 {
 	struct log_read *log = file("netperf_udp_rr_hist.txt", (struct import_rules){0});
@@ -211,6 +227,7 @@ int main(void)
 	snprintf(folder, sizeof(folder), "%s/logs", getenv("TARE_TEST_DATA") ? getenv("TARE_TEST_DATA") : ".");
 	test_sockperf();
 	test_irtt();
+	test_irtt_modes();
 	test_netperf();
 	test_spectrum();
 	test_hlog();
