@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* eflatency: its table and its YAML, both summaries. Its raw files are plain numbers: --format numbers --unit ns. */
+/*
+ * eflatency: its table and its YAML, both summaries, and the single mean that it printed before it had a table (2020). Its
+ * raw files (-o) are raw_ns.c's.
+ */
 #include <string.h>
 
 #include "base/text.h"
@@ -22,9 +25,33 @@ static bool is_yaml(const char *text)
 	return strstr(text, "payload_len:") && strstr(text, "runtime_mean:");
 }
 
+static bool is_mean(const char *text)
+{
+	return text_begins(text, "mean round-trip time: ");
+}
+
+static bool is_head_or_mean(const char *text)
+{
+	return is_head(text) || is_mean(text);
+}
+
 static bool knows_table(struct lines *head)
 {
-	return head_has(head, 100, is_head);
+	return head_has(head, 100, is_head_or_mean);
+}
+
+/* Seven columns of numbers. */
+static bool is_row(const struct line *line)
+{
+	char copy[LINES_MAX_BYTES + 1];
+	struct field_text field[8];
+	memcpy(copy, line->text, line->bytes + 1);
+	size_t count = fields_of(copy, ' ', field, 8);
+	for (size_t i = 0; i < count; i++) {
+		if (number_read(field[i].at, field[i].bytes, UNIT_US).why)
+			return false;
+	}
+	return count == 7;
 }
 
 static bool knows_yaml(struct lines *head)
@@ -49,10 +76,16 @@ static int read_table(struct import *import, struct pieces *pieces, struct tare_
 {
 	struct line line;
 	bool in_table = false;
+	char size[16] = "?";
 	int got;
 	while ((got = lines_next(import->lines, &line, err)) == 1) {
-		bool row = in_table && line.text[0] >= '0' && line.text[0] <= '9';
-		if (row && add(pieces, line.text, (int)strcspn(line.text, "\t "), &line, err))
+		bool row = in_table && !line.overlong && line.text[0] >= '0' && line.text[0] <= '9';
+		if (row && (is_row(&line) ? add(pieces, line.text, (int)strcspn(line.text, "\t "), &line, err)
+					  : piece_damaged(pieces, &line, "not seven columns of numbers", err)))
+			return -1;
+		if (text_begins(line.text, "# udp payload len: "))
+			snprintf(size, sizeof(size), "%.*s", (int)strspn(line.text + 19, "0123456789"), line.text + 19);
+		if (is_mean(line.text) && !in_table && add(pieces, size, (int)strlen(size), &line, err))
 			return -1;
 		in_table |= is_head(line.text);
 	}

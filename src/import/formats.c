@@ -13,7 +13,8 @@
 const struct import_format *const import_formats[] = {&sockperf_format, &irtt_json_format, &cyclictest_json_format, &oslat_format,
 	&lagscope_json_format, &mtr_json_format, &mtr_csv_format, &mtr_report_format, &trippy_format, &trippy_csv_format, &fping_json_format, &ping_json_format,
 	&tare_jsonl_format, &tare_csv_format, &hlog_format, &wrk2_format, &wrk_format, &hgrm_format, &cyclictest_format, &rtla_format, &rtla_top_format, &oslat_text_format,
-	&netperf_format, &netperf_keyval_format, &netperf_csv_format, &sfnt_format, &sfnt_stream_raw_format, &eflatency_format,
+	&netperf_format, &netperf_keyval_format, &netperf_csv_format, &sfnt_format, &sfnt_stream_raw_format, &sfnt_raw_format, &eflatency_format,
+	&eflatency_raw_format,
 	&eflatency_yaml_format, &exanic_format, &exact_match_format, &nanoping_format, &aws_format, &twamp_light_format, &twamp_light_legacy_format,
 	&owamp_summary_format, &prometheus_format, &lagscope_format, &lagscope_text_format, &fping_format, &ping_format, &twping_format,
 	&owping_format, &mtr_raw_format, &irtt_raw_format, &sysjitter_format, &sysjitter_table_format, &cyclictest_verbose_format, &numbers_format, NULL};

@@ -222,7 +222,7 @@ static int take_list(struct fping *fping, const struct line *line, const struct 
 		bool lost = bytes == 1 && *at == '-';
 		if (!lost && (number.why || number.ns < 0))
 			return piece_damaged(fping->pieces, line, number.why ? number.why : "a negative time", err);
-		if (fping_listed(host, seq, number, lost, err))
+		if (fping_listed(fping, host, seq, number, lost, err))
 			return -1;
 		at += bytes + strspn(at + bytes, " ");
 	}

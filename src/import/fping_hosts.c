@@ -19,8 +19,8 @@ static const struct tare_origin fping_origin = {.quantity = TARE_QUANTITY_RTT,
 	.pacing = TARE_PACING_OPEN,
 	.lateness = TARE_LATENESS_UNKNOWN};
 
-/* Numbers that begin further up than this begin there: a log cut out of weeks. */
-enum { HEAD_MOST = 65536, RESTART_AFTER = 16 };
+/* A log cut out of weeks begins at its first number, less what may yet be called timed out behind it. */
+enum { HEAD_MOST = 256, RESTART_AFTER = 16 };
 
 void fping_free(const struct fping *fping)
 {
@@ -175,16 +175,6 @@ struct fping_host *fping_host_of(struct fping *fping, const char *name, struct t
 	return host;
 }
 
-static int reach(struct piece *piece, uint64_t row, struct tare_err *err)
-{
-	while (piece->count <= row) {
-		if (piece_row(piece, err))
-			return -1;
-		piece->fate[piece->count - 1] = TARE_LOST;
-	}
-	return 0;
-}
-
 static int answer(struct fping *fping, struct fping_host *host, size_t row, const struct fping_reply *reply, struct tare_err *err)
 {
 	struct piece *piece = host->piece;
@@ -240,13 +230,15 @@ int fping_take(struct fping *fping, const char *name, const struct fping_reply *
 		return -1;
 	if (host->highest < 0 && reply->seq > HEAD_MOST && reply->seq < INT64_MAX)
 		host->base = (int64_t)reply->seq - HEAD_MOST;
-	if (reply->seq < (uint64_t)host->base || reply->seq - (uint64_t)host->base > (1U << 20) + 4 * fping->lines) {
+	if (reply->seq < (uint64_t)host->base)
+		return 0; /* from before the log's beginning */
+	if (!pieces_allow(fping->pieces, host->piece, reply->seq - (uint64_t)host->base, fping->lines)) {
 		*ret_why = "a jump in the numbers that would need millions of lost requests";
 		return 0;
 	}
 	size_t row = (size_t)(reply->seq - (uint64_t)host->base);
 	int64_t seq = (int64_t)reply->seq;
-	if (reach(host->piece, row, err) || (reply->kind == FPING_ANSWER && answer(fping, host, row, reply, err)))
+	if (pieces_reach(fping->pieces, host->piece, row, err) || (reply->kind == FPING_ANSWER && answer(fping, host, row, reply, err)))
 		return -1;
 	if (reply->kind == FPING_FOREIGN) {
 		fping->foreign++;
@@ -257,10 +249,10 @@ int fping_take(struct fping *fping, const char *name, const struct fping_reply *
 	return 0;
 }
 
-int fping_listed(struct fping_host *host, uint64_t seq, struct number time, bool lost, struct tare_err *err)
+int fping_listed(struct fping *fping, struct fping_host *host, uint64_t seq, struct number time, bool lost, struct tare_err *err)
 {
 	struct piece *piece = host->piece;
-	if (reach(piece, seq, err))
+	if (pieces_reach(fping->pieces, piece, seq, err))
 		return -1;
 	host->lowest = 0;
 	host->highest = (int64_t)seq > host->highest ? (int64_t)seq : host->highest;
@@ -278,10 +270,11 @@ int fping_total(struct fping *fping, struct fping_host *host, uint64_t sent, uin
 {
 	struct piece *piece = host->piece;
 	host->ended = true;
-	if (received > sent || host->duplicates || host->base || sent > piece->count + (1U << 20) + 4 * fping->lines)
+	if (received > sent || host->duplicates || host->base ||
+		(sent && !pieces_allow(fping->pieces, piece, sent - 1, fping->lines)))
 		return 0;
 	fping->beyond += sent > piece->count ? sent - piece->count : 0;
-	if (sent && reach(piece, sent - 1, err))
+	if (sent && pieces_reach(fping->pieces, piece, sent - 1, err))
 		return -1;
 	host->lowest = 0;
 	/* what came from another address was received by fping, too */

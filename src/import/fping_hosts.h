@@ -43,7 +43,8 @@ struct fping_host *fping_host_of(struct fping *fping, const char *name, struct t
 int fping_take(struct fping *fping, const char *name, const struct fping_reply *reply, const char **ret_why,
 	struct tare_err *err) TARE_MUST_USE;
 /* One of the list of all answers: fills in what no line has said. ns TARE_NO_TIME: lost. */
-int fping_listed(struct fping_host *host, uint64_t seq, struct number time, bool lost, struct tare_err *err) TARE_MUST_USE;
+int fping_listed(struct fping *fping, struct fping_host *host, uint64_t seq, struct number time, bool lost,
+	struct tare_err *err) TARE_MUST_USE;
 /* The final summary: sent and received; requests without a line become lost ones, or answered without a time. */
 int fping_total(struct fping *fping, struct fping_host *host, uint64_t sent, uint64_t received, struct tare_err *err) TARE_MUST_USE;
 /* All is read: what was before the first number seen is dropped, and the notes are made. */

@@ -63,7 +63,7 @@ static int take_values(struct fping *fping, const struct line *line, const json_
 		bool lost = json_is_null(value);
 		if (!lost && (number.why || number.ns < 0))
 			return piece_damaged(fping->pieces, line, "a value that is no time", err);
-		if (fping_listed(host, i, number, lost, err))
+		if (fping_listed(fping, host, i, number, lost, err))
 			return -1;
 	}
 	fping->rows++;

@@ -40,6 +40,7 @@ struct document {
 	struct grid grid;
 	int64_t axis_ns, peer_axis_ns; /* zero of the columns, ours and the server's; TARE_NO_TIME: not yet known */
 	int64_t last_slot;
+	uint64_t trips; /* read so far */
 	bool both; /* the server stamped at both its ends: what it took is known, and irtt's rtt leaves it out */
 	uint64_t damaged;
 	char first_damage[200];
@@ -171,9 +172,13 @@ static int add_trip(struct document *document, const struct trip *trip, struct t
 	struct piece *piece = document->piece;
 	const struct grid *grid = &document->grid;
 	int64_t slot = slot_of(grid, trip->sent_ns, document->last_slot);
-	if (slot > (int64_t)piece->count && slot < (int64_t)piece->count + (1 << 20) &&
-		add_skipped(piece, grid, slot, err))
-		return -1;
+	bool skips = slot > (int64_t)piece->count &&
+		     pieces_allow(document->pieces, piece, (uint64_t)slot, document->trips);
+	if (skips) {
+		document->pieces->reached += (uint64_t)slot - piece->count;
+		if (add_skipped(piece, grid, slot, err))
+			return -1;
+	}
 	if (piece_row(piece, err))
 		return -1;
 	size_t i = piece->count - 1;
@@ -330,6 +335,7 @@ static int read_json(struct import *import, struct pieces *pieces, struct tare_e
 	{
 		struct trip trip = trip_of(json);
 		const char *why = impossible(json, &trip, i);
+		document.trips = i + 1;
 		if (why && damaged_trip(&document, i, why, err))
 			return -1;
 		if (why)
@@ -404,13 +410,10 @@ static int read_raw_line(struct pieces *pieces, struct piece *piece, struct line
 	struct number rtt = number_read(field[1].at, field[1].bytes, UNIT_MS);
 	if (rtt.why || rtt.ns < 0)
 		return piece_damaged(pieces, line, rtt.why ? rtt.why : "a negative round trip", err);
-	if (seq > piece->count + (1 << 20))
+	if (!pieces_allow(pieces, piece, seq, line->number))
 		return piece_damaged(pieces, line, "a number far ahead of the line", err);
-	while (piece->count <= seq) {
-		if (piece_row(piece, err))
-			return -1;
-		piece->fate[piece->count - 1] = TARE_LOST;
-	}
+	if (pieces_reach(pieces, piece, seq, err))
+		return -1;
 	piece->fate[seq] = TARE_ANSWERED;
 	bool late = field_is(field[6], "1");
 	piece->flags[seq] = late ? TARE_FLAG_REORDERED : 0;

@@ -373,7 +373,9 @@ static int add_notes(struct import *import, const struct numbers *numbers, struc
 		    numbers->name[0] ? " of column '" : "", numbers->name, numbers->name[0] ? "'" : ""))
 		return -1;
 	if (!numbers->unit_told &&
-		import_note(import, IMPORT_QUANTITY, err, "taken as nanoseconds: nothing in the file says so, --unit does"))
+		import_note(import, IMPORT_QUANTITY, err,
+			"taken as round trips in nanoseconds: nothing in the file says so; --unit names another unit, --format sfnt-raw "
+			"(half round trips) or eflatency-raw whose raw file it is"))
 		return -1;
 	if (numbers->unit_told && import_note(import, IMPORT_QUANTITY, err, "in %s, to the nearest ns", unit_name(numbers->unit_ps)))
 		return -1;

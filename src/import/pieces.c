@@ -133,6 +133,24 @@ int piece_row(struct piece *piece, struct tare_err *err)
 	return 0;
 }
 
+bool pieces_allow(const struct pieces *pieces, const struct piece *piece, uint64_t row, uint64_t lines)
+{
+	const uint64_t most = (UINT64_C(1) << 20) + 16 * lines;
+	uint64_t more = row >= piece->count ? row - piece->count : 0;
+	return row < INT64_MAX && more <= most && pieces->reached + more <= most;
+}
+
+int pieces_reach(struct pieces *pieces, struct piece *piece, uint64_t row, struct tare_err *err)
+{
+	pieces->reached += row > piece->count ? row - piece->count : 0;
+	while (piece->count <= row) {
+		if (piece_row(piece, err))
+			return -1;
+		piece->fate[piece->count - 1] = TARE_LOST;
+	}
+	return 0;
+}
+
 static int put(struct piece *piece, int64_t **column, size_t i, int64_t ns, struct tare_err *err)
 {
 	if (!*column) {

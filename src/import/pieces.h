@@ -32,6 +32,7 @@ struct pieces {
 	struct import *import;
 	struct piece **piece;
 	size_t count, next;
+	uint64_t reached; /* rows made by pieces_reach, beyond one a line */
 	uint32_t targets; /* different ones: pieces of the same url share theirs */
 	/* lines that could not be used */
 	uint64_t noise, noise_line, damaged, damaged_line, cut;
@@ -55,6 +56,12 @@ void piece_drop(struct pieces *pieces);
 
 /* A request more, ANSWERED and without any time; its index is count - 1. */
 int piece_row(struct piece *piece, struct tare_err *err) TARE_MUST_USE;
+/*
+ * Requests up to and with `row`, lost ones where there were none. False, and nothing done, where that would take more than a
+ * file of so many lines (or entries) has any right to, all its pieces together: a number alone must not cost memory.
+ */
+bool pieces_allow(const struct pieces *pieces, const struct piece *piece, uint64_t row, uint64_t lines);
+int pieces_reach(struct pieces *pieces, struct piece *piece, uint64_t row, struct tare_err *err) TARE_MUST_USE;
 /* At request i < count. */
 int piece_stage(struct piece *piece, size_t i, enum tare_stage stage, int64_t ns, struct tare_err *err) TARE_MUST_USE;
 int piece_span(struct piece *piece, size_t i, enum tare_span span, int64_t ns, struct tare_err *err) TARE_MUST_USE;

@@ -60,23 +60,13 @@ static struct piece *piece_for(struct ping_json *log, const json_t *object, stru
 	return log->piece;
 }
 
-/* Requests up to and with index i, those without an answer lost. */
-static int reach(struct piece *piece, uint64_t i, struct tare_err *err)
-{
-	while (piece->count <= i) {
-		if (piece_row(piece, err))
-			return -1;
-		piece->fate[piece->count - 1] = TARE_LOST;
-	}
-	return 0;
-}
-
 /* Nearest to the last number; the first is taken as it stands. -1: too far from what the log has shown so far. */
-static int64_t place_of(const struct piece *piece, int64_t seq)
+static int64_t place_of(const struct ping_json *log, int64_t seq, uint64_t lines)
 {
+	const struct piece *piece = log->piece;
 	int64_t last = (int64_t)piece->count;
 	int64_t i = last ? last + (int16_t)(uint16_t)(seq - 1 - last) : seq - 1;
-	return i < 0 || i > last + (1 << 20) ? -1 : i;
+	return i < 0 || !pieces_allow(log->pieces, piece, (uint64_t)i, lines) ? -1 : i;
 }
 
 static int keep_stamp(struct import *import, struct piece *piece, size_t i, int64_t stamp_ns, struct tare_err *err)
@@ -109,11 +99,11 @@ static int take_answer(
 		return piece_damaged(log->pieces, line, "an answer whose time is no number", err);
 	if (ns != TARE_NO_TIME && ns < 0)
 		return piece_damaged(log->pieces, line, "a negative time", err);
-	int64_t i = place_of(piece, seq);
+	int64_t i = place_of(log, seq, line->number);
 	if (i < 0)
 		return piece_damaged(log->pieces, line, "a sequence number far from the one before", err);
 	bool behind = i + 1 < (int64_t)piece->count;
-	if (reach(piece, (uint64_t)i, err))
+	if (pieces_reach(log->pieces, piece, (uint64_t)i, err))
 		return -1;
 	if (piece->fate[i] == TARE_ANSWERED) {
 		piece->beside.duplicate++;
@@ -189,7 +179,8 @@ static int take_summary(struct ping_json *log, const struct line *line, const js
 		return piece_damaged(log->pieces, line, "totals that cannot be", err);
 	log->ended = true;
 	size_t seen = piece->count;
-	if (sent > (int64_t)seen && sent <= (int64_t)seen + (1 << 20) && reach(piece, (uint64_t)sent - 1, err))
+	if (sent > (int64_t)seen && pieces_allow(log->pieces, piece, (uint64_t)sent - 1, line->number) &&
+		pieces_reach(log->pieces, piece, (uint64_t)sent - 1, err))
 		return -1;
 	uint64_t answered = 0;
 	for (size_t i = 0; i < piece->count; i++)

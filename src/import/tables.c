@@ -30,41 +30,6 @@ struct shape {
 #define STAGE(name, stage, unit) {name, TO_STAGE, TARE_STAGE_##stage, unit}
 #define SPAN(name, span, unit)   {name, TO_SPAN, TARE_SPAN_##span, unit}
 
-static const struct shape exanic = {.needs = "Sample, Latency, Sequence, CPU_DELAY_NS",
-	.url = "exanic-measure:",
-	.kind = "exanic",
-	.note = "wire is exanic-measure's latency, card to card, its own offset already taken off",
-	.origin = {.quantity = TARE_QUANTITY_RTT,
-		.clock = TARE_CLOCK_HARDWARE,
-		.pacing = TARE_PACING_UNKNOWN,
-		.lateness = TARE_LATENESS_UNKNOWN,
-		.left_out = TARE_LEFT_OUT_UNKNOWN},
-	.columns = (const struct target_column[]){SPAN("Latency", WIRE, UNIT_ONE_NS),
-		STAGE("TX_NIC_NS", NIC_TX, UNIT_ONE_NS), STAGE("RX_NIC_NS", NIC_RX, UNIT_ONE_NS), {NULL, TO_SEQ, 0, 0}}};
-
-static const struct shape exact_match = {.needs = "lat_ns,",
-	.url = "exact-pcap-match:",
-	.kind = "capture",
-	.note = "one_way is from one capture to the other, the same packet at two places",
-	.origin = {.quantity = TARE_QUANTITY_ONE_WAY,
-		.clock = TARE_CLOCK_HARDWARE,
-		.pacing = TARE_PACING_UNKNOWN,
-		.lateness = TARE_LATENESS_UNKNOWN,
-		.left_out = TARE_LEFT_OUT_LOST},
-	.columns = (const struct target_column[]){SPAN("lat_ns", ONE_WAY, UNIT_ONE_NS), {NULL, TO_SEQ, 0, 0}}};
-
-static const struct shape nanoping = {.needs = "seq,stat,t0,t1,t2,t3",
-	.url = "nanoping:",
-	.kind = "udp",
-	.note = "wire is t3 - t0 on our card's clock, host t2 - t1 on the peer's: what is left is the network",
-	.origin = {.quantity = TARE_QUANTITY_RTT,
-		.clock = TARE_CLOCK_HARDWARE,
-		.pacing = TARE_PACING_OPEN,
-		.lateness = TARE_LATENESS_UNKNOWN},
-	.columns = (const struct target_column[]){{"stat", TO_STATUS, 0, 0}, STAGE("t0", NIC_TX, UNIT_S_OR_NS),
-		STAGE("t1", PEER_NIC_RX, UNIT_S_OR_NS), STAGE("t2", PEER_NIC_TX, UNIT_S_OR_NS),
-		STAGE("t3", NIC_RX, UNIT_S_OR_NS), {NULL, TO_SEQ, 0, 0}}};
-
 static const struct shape twamp_light = {.needs = "packet_id,payload_len,client_send_epoch_nanoseconds",
 	.lost_without = "client_receive_epoch_nanoseconds",
 	.url = "twamp-light:",
@@ -274,9 +239,6 @@ static bool knows_shape(struct lines *head, const struct shape *shape)
 	const struct import_format format = {                                                                          \
 		.name = word, .knows = knows_##shape, .read = read_##shape, .tool = program, .help = words};
 
-TABLE(exanic, exanic_format, "exanic-measure", "exanic-measure", "exanic-measure's table (-w)")
-TABLE(exact_match, exact_match_format, "exact-pcap-match", "exact-pcap-match", "exact-pcap-match's table (-c)")
-TABLE(nanoping, nanoping_format, "nanoping", "nanoping", "nanoping's log (-l)")
 TABLE(twamp_light, twamp_light_format, "twamp-light", "twamp-light", "twamp-light's raw file")
 TABLE(twamp_light_legacy, twamp_light_legacy_format, "twamp-light-legacy", "twamp-light", "twamp-light's usual table")
 TABLE(lagscope, lagscope_format, "lagscope", "lagscope", "lagscope's raw file (-R)")
