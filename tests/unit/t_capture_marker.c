@@ -16,7 +16,7 @@ struct scene {
 	int64_t frames, frame_gap_ps;
 	int64_t marker_from_ps, marker_gap_ps, markers;
 	int64_t lost_from, lost_to; /* markers that are not in the capture */
-	bool two_switches, reset, one_wrong;
+	bool two_switches, reset, one_wrong, one_cut;
 };
 
 static uint64_t ticks_at(const struct scene *scene, int64_t ps)
@@ -38,7 +38,8 @@ static void put_marker(struct mk_file *file, const struct scene *scene, int64_t 
 	mk_marker(&frame, &marker);
 	if (scene->one_wrong && i == 2)
 		frame.bytes[frame.count - 1] ^= 1; /* its signature */
-	mk_record(file, mk_later(base, at_ps + INT64_C(10000000)), &frame, frame.count, 0);
+	size_t captured = scene->one_cut && i == 3 ? frame.count - 1 : frame.count;
+	mk_record(file, mk_later(base, at_ps + INT64_C(10000000)), &frame, captured, frame.count);
 }
 
 /* Frames and markers in the order of time; captured some ms later than they were stamped, by turns. */
@@ -206,11 +207,11 @@ static void test_unusable(void)
 	struct mk_file file;
 	int64_t without;
 	struct scene scene = nanoseconds;
-	scene.one_wrong = true;
+	scene.one_wrong = scene.one_cut = true;
 	bool fine = open_scene(&opened, &file, &scene);
 	const char *words = fine ? feed_verdict(opened.feed)->words : opened.err.text;
-	OK(fine && strstr(words, "21 markers") && strstr(words, "1 missing"), "a wrong signature is no marker: %s",
-		words);
+	OK(fine && strstr(words, "20 markers") && strstr(words, "2 missing"),
+		"a wrong signature or a cut one is no marker: %s", words);
 	IS_I64(fine ? right_times(&opened, &scene, &without) : 0, 100, "the others serve");
 	opened_end(&opened);
 	mk_file_end(&file);
