@@ -20,7 +20,7 @@
 struct judged_all {
 	struct tare_verdict verdicts[FIGURES_MAX];
 	struct calibration_file *calibration;
-	char order[256], calibration_note[CALIBRATION_NOTE + 100], tally_note[400], modes_note[256], level_note[400];
+	char order[256], calibration_note[CALIBRATION_NOTE + 100], tally_note[400], modes_note[256], level_note[400], origin_note[700];
 };
 
 static int judge_figure(struct judging *judging, const struct tare_trial *trials, size_t count, size_t i,
@@ -216,6 +216,42 @@ static void judged_all_free(struct judged_all *all)
 	free(all);
 }
 
+/* What the rounds of an arm are, in words; "" for what tare measured. */
+static void describe_origin(const struct tare_trial *trials, size_t count, unsigned arm, char *ret, size_t room)
+{
+	struct text text = {.bytes = ret, .room = room};
+	char step[32];
+	ret[0] = '\0';
+	for (size_t i = 0; i < count && !text.used; i++) {
+		const struct tare_row *row = trials[i].row_count ? &trials[i].rows[0] : NULL;
+		/* a table that tare wrote is of what it measured */
+		if (trials[i].arm != arm || !row || !row->origin.format || strncmp(row->origin.format, "tare-", 5) == 0)
+			continue;
+		format_duration(row->resolution_ns > 0 ? row->resolution_ns : 1, step, sizeof step);
+		text_add(&text, "read as %s: %s in steps of %s, clock %s, pacing %s, lateness %s%s%s", row->origin.format,
+			tare_quantity_name(row->origin.quantity), step, tare_clock_name(row->origin.clock),
+			tare_pacing_name(row->origin.pacing), tare_lateness_name(row->origin.lateness),
+			row->left_out[0] ? ", left out: " : "", row->left_out);
+	}
+}
+
+/* Of rounds that other tools measured: the same number means different things. */
+static void note_origin(const struct judging *judging, const struct tare_trial *trials, size_t count, char *ret_note, size_t room)
+{
+	char a[256], b[256];
+	struct text text = {.bytes = ret_note, .room = room};
+	describe_origin(trials, count, 0, a, sizeof a);
+	describe_origin(trials, count, 1, b, sizeof b);
+	ret_note[0] = '\0';
+	if (!a[0] && !b[0])
+		return;
+	if (strcmp(a, b) == 0)
+		text_add(&text, "both %s", a);
+	else
+		text_add(&text, "%s %s; %s %s", judging->name_a ? judging->name_a : "A", a[0] ? a : "measured by tare",
+			judging->name_b ? judging->name_b : "B", b[0] ? b : "measured by tare");
+}
+
 int judge_trials(struct cli *cli, struct judging *judging, const struct tare_trial *trials, size_t count,
 	struct tare_verdict *ret_primary, struct tare_err *err)
 {
@@ -244,6 +280,8 @@ int judge_trials(struct cli *cli, struct judging *judging, const struct tare_tri
 	};
 	if (tare_trials_modes(trials, count, all->modes_note, sizeof all->modes_note))
 		comparison_note(&comparison, all->modes_note);
+	note_origin(judging, trials, count, all->origin_note, sizeof all->origin_note);
+	comparison_note(&comparison, all->origin_note);
 	comparison_note(&comparison, all->level_note);
 	comparison_note(&comparison, judging->withhold);
 	comparison_note(&comparison, all->calibration_note);

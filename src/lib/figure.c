@@ -98,7 +98,7 @@ double tare_trial_figure(const struct tare_trial *trial, const struct tare_figur
 	case TARE_FIGURE_STALLS:
 		return row->stall_limit_ns == TARE_NO_TIME ? NAN : (double)trial->stalls[row - trial->rows].episodes;
 	case TARE_FIGURE_LOSS:
-		return (double)row->unanswered;
+		return tare_row_losses_known(row) ? (double)row->unanswered : NAN;
 	}
 	if (row->n - tare_rank(&figure->percentile, row->n) < BEHIND_LEAST)
 		return NAN;
