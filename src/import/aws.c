@@ -192,6 +192,8 @@ static int take_row(struct pieces *pieces, struct join *join, struct table *tabl
 	int64_t at_ns[COLUMNS];
 	uint64_t port = 0, seq = 0;
 	uint32_t file = 1u << (table - join->table);
+	if (piece_cut(pieces, line))
+		return 0;
 	size_t count = fields_of(text, ',', field, COLUMNS);
 	if (count != table->columns)
 		return piece_damaged(pieces, line, count < table->columns ? "fewer columns than the header" : "more columns than the header", err);

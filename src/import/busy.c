@@ -125,6 +125,8 @@ static int take_text_bin(struct pieces *pieces, struct wakeup *wakeup, const str
 {
 	uint64_t us = 0, count = 0;
 	size_t bytes = strspn(text, "0123456789");
+	if (piece_cut(pieces, line))
+		return 0;
 	if (!number_count(text, bytes, &us) || us < 1 || us > INT64_MAX / 1000 - 1)
 		return piece_damaged(pieces, line, "not a bin of whole µs", err);
 	const char *at = strchr(text, ':') + 1;
@@ -212,6 +214,8 @@ static bool knows_sysjitter(struct lines *head)
 static int take_interruption(struct pieces *pieces, struct piece *piece, struct line *line, struct tare_err *err)
 {
 	struct field_text field[6];
+	if (piece_cut(pieces, line))
+		return 0;
 	size_t count = fields_of(line->text, ' ', field, 6);
 	if (count != 3 && count != 4)
 		return piece_damaged(pieces, line, "not the three or four columns of an interruption", err);

@@ -212,6 +212,8 @@ static int take_verbose(struct pieces *pieces, struct verbose *verbose, const st
 	struct tare_origin origin = wakeup_bins;
 	char url[48];
 	origin.shape = TARE_SHAPE_SAMPLES;
+	if (piece_cut(pieces, line))
+		return 0;
 	if (values[0] >= WAKEUP_COLUMNS || values[2] > (uint64_t)(INT64_MAX / verbose->unit_ns))
 		return piece_damaged(pieces, line, "a thread or value out of range", err);
 	snprintf(url, sizeof(url), "cyclictest:thread-%" PRIu64, values[0]);

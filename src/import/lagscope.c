@@ -35,7 +35,8 @@ static int unit_ns_of(const struct import *import, int64_t *ret_unit_ns, struct 
 static int note_unit(struct import *import, int64_t unit_ns, struct tare_err *err)
 {
 	return import_note(import, IMPORT_QUANTITY, err, "rtt is lagscope's, cut to whole %s%s",
-		unit_ns == 1 ? "ns" : "units", import->rules.unit ? " of --unit" : " of µs (versions that count ns do not say so: --unit ns)");
+		unit_ns == 1 ? "ns" : unit_ns == 1000 ? "µs" : "numbers of --unit",
+		import->rules.unit ? "" : "; versions that count ns do not say so: --unit ns");
 }
 
 static bool knows_json(struct lines *head)
@@ -124,6 +125,8 @@ static int take_interval(struct pieces *pieces, struct text_log *log, const stru
 {
 	struct field_text field[3];
 	uint64_t from = 0, count = 0;
+	if (piece_cut(pieces, line))
+		return 0;
 	if (fields_of(line->text, ' ', field, 3) != 2 || !number_count(field[0].at, field[0].bytes, &from) ||
 		!number_count(field[1].at, field[1].bytes, &count) || from > (uint64_t)(INT64_MAX / log->unit_ns))
 		return piece_damaged(pieces, line, "not an interval and its frequency", err);

@@ -298,8 +298,11 @@ int lines_next(struct lines *lines, struct line *ret_line, struct tare_err *err)
 			hand_out(lines, lines->end, lines->end, ret_line);
 			return 1;
 		}
-		if (have > lines->room && lines->room < lines->longest && grow(lines, err))
-			return -1;
+		/* what is read next must fit behind what is there: one doubling may not be enough */
+		while (have > lines->room && lines->room < lines->longest) {
+			if (grow(lines, err))
+				return -1;
+		}
 		if (have > lines->longest) {
 			lines->skipping = true;
 			lines->begin = lines->end;

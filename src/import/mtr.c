@@ -111,6 +111,8 @@ static int take_raw(struct pieces *pieces, struct hop *hops, const struct line *
 {
 	uint64_t values[4];
 	bool sent = line->text[0] == 'x';
+	if (piece_cut(pieces, line))
+		return 0;
 	size_t count = read_numbers(line->text + 2, values, 4);
 	if (count != 2 && (sent || count != 3))
 		return piece_damaged(pieces, line, "not a hop and its numbers", err);

@@ -55,6 +55,8 @@ static int take_decade(struct pieces *pieces, struct piece *piece, const struct 
 {
 	const char *at = strchr(line->text, ':');
 	uint64_t counts[10];
+	if (piece_cut(pieces, line))
+		return 0;
 	for (int bin = 0; bin < 10; bin++) {
 		size_t bytes = at ? strcspn(at + 1, ":") : 0;
 		if (!at || !number_count(at + 1, bytes, &counts[bin]))

@@ -83,6 +83,8 @@ static int take_bucket(struct pieces *pieces, struct summary *summary, const str
 	uint64_t counts[WAYS];
 	int64_t low_ns, high_ns;
 	int ways_there = 0;
+	if (piece_cut(pieces, line))
+		return 0;
 	for (const char *at = end; end != line->text && ways_there < WAYS; ways_there++) {
 		at += strspn(at, " \t");
 		size_t bytes = strcspn(at, " \t");

@@ -256,6 +256,12 @@ int piece_damaged(struct pieces *pieces, const struct line *line, const char *wh
 	return 0;
 }
 
+bool piece_cut(struct pieces *pieces, const struct line *line)
+{
+	pieces->cut += line->unterminated;
+	return line->unterminated;
+}
+
 void piece_noise(struct pieces *pieces, const struct line *line)
 {
 	if (!pieces->noise++) {

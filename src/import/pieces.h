@@ -83,6 +83,11 @@ uint64_t piece_total(const struct piece *piece);
  * file it is only counted.
  */
 int piece_damaged(struct pieces *pieces, const struct line *line, const char *why, struct tare_err *err) TARE_MUST_USE;
+/*
+ * A row that the file ends inside of: the last number may lack digits, so it is counted as cut off and passed over.
+ * For formats whose tool ends every line.
+ */
+bool piece_cut(struct pieces *pieces, const struct line *line);
 void piece_noise(struct pieces *pieces, const struct line *line);
 
 /* ---- fields of a line ---- */

@@ -323,6 +323,8 @@ static int take_line(struct page *page, struct pieces *pieces, const struct line
 	struct metric metric;
 	if (line->text[0] == '#' || !line->text[strspn(line->text, " \t")])
 		return 0;
+	if (piece_cut(pieces, line))
+		return 0;
 	if (!read_metric(line->text, &metric))
 		return piece_damaged(pieces, line, "not a metric and its value", err);
 	if (name_ends(metric.name, "_bucket") && metric.le[0])

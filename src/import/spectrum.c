@@ -81,6 +81,8 @@ static int take_row(struct pieces *pieces, struct table *table, struct line *lin
 {
 	struct field_text field[5];
 	uint64_t total = 0;
+	if (piece_cut(pieces, line))
+		return 0;
 	char copy[LINES_MAX_BYTES + 1];
 	memcpy(copy, line->text, line->bytes + 1);
 	size_t count = fields_of(copy, strchr(copy, ',') ? ',' : ' ', field, 5);

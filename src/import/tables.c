@@ -147,6 +147,8 @@ static int read_row(struct pieces *pieces, struct piece *piece, const struct hea
 	struct field_text field[COLUMNS];
 	struct number number[COLUMNS];
 	char copy[LINES_MAX_BYTES + 1];
+	if (header->deciding < COLUMNS && piece_cut(pieces, line))
+		return 0;
 	memcpy(copy, line->text, line->bytes + 1);
 	size_t count = fields_of(copy, header->separator, field, COLUMNS);
 	bool lost = false;

@@ -53,6 +53,8 @@ int wakeup_row(struct pieces *pieces, struct wakeup *wakeup, const struct line *
 {
 	uint64_t at = 0, counts[WAKEUP_COLUMNS];
 	size_t columns = 0;
+	if (piece_cut(pieces, line))
+		return 0;
 	const char *text = line->text + strspn(line->text, " \t");
 	size_t bytes = strcspn(text, " \t");
 	if (!number_count(text, bytes, &at) || at > (uint64_t)(INT64_MAX / wakeup->unit_ns) - 1)

@@ -93,6 +93,10 @@ static void test_aws(void)
 	IS_I64(log->record[0].origin.quantity, TARE_QUANTITY_RESIDENCE, "the server's file alone: residence");
 	IS_I64(log->record[0].value_ns[TARE_SPAN_RESIDENCE][0], 3000, "up to its send");
 	free(log);
+	log = log_as(CLIENT ROW("1") "9.0,1.0,1.1,1.2,9.1,1.3\n" ROW("2") "9.0,2.0,2.1,2.2,9.1,2", "aws", 1);
+	IS_I64(log->record[0].count, 1, "a row that the file ends in is passed over");
+	SAYS(log->notes, "the last line is cut off and passed over");
+	free(log);
 	REFUSES(CLIENT_TX ROW("1") "1.0\n", "holds the kernel's transmit stamps alone");
 	REFUSES("clt_src_ip,clt_src_port,seq_num,clt_app_tx_ts\n" ROW("1") "1.0\n", "--with server.csv adds the server's file");
 	REFUSES(CLIENT ROW("1") "9.0,1e400,0,0,0,0\n", "'log':2: is too large");

@@ -174,6 +174,32 @@ static void test_sysjitter(void)
 	free(log);
 }
 
+/* Lines longer than any buffer, and a file that ends inside a number. */
+static void test_endless(void)
+{
+	static const size_t lengths[] = {5000, 65536, 65537, 300000, 1100000};
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		char *text = malloc(lengths[i] + 100);
+		size_t used = (size_t)snprintf(text, 40, "# Histogram\n000001 ");
+		memset(text + used, '7', lengths[i]);
+		snprintf(text + used + lengths[i], 40, "\n000002 000003\n");
+		struct log_read *log = log_text(text, (struct import_rules){.lenient = true});
+		IS_I64(log->total, 3, "an endless number is passed over, what follows is read");
+		free(log);
+		memcpy(text, "#[Histogram log format version 1.3]\n", 36);
+		memset(text + 36, 'A', lengths[i]);
+		snprintf(text + 36 + lengths[i], 40, "\n");
+		log = log_text(text, (struct import_rules){0});
+		OK(log->result == -1 && strstr(log->err.text, "'log':2: "), "so is an interval log's: %s", log->err.text);
+		free(log);
+		free(text);
+	}
+	struct log_read *log = log_as("# Histogram\n000003 000001\n000004 0000", "cyclictest", 1);
+	IS_I64(log->total, 1, "a row without its end may lack digits");
+	SAYS(log->notes, "the last line is cut off and passed over");
+	free(log);
+}
+
 int main(void)
 {
 	snprintf(folder, sizeof(folder), "%s/logs", getenv("TARE_TEST_DATA") ? getenv("TARE_TEST_DATA") : ".");
@@ -183,5 +209,6 @@ int main(void)
 	test_oslat();
 	test_rtla();
 	test_sysjitter();
+	test_endless();
 	return tap_done();
 }
