@@ -9,7 +9,7 @@ extern const struct import_format irtt_json_format, irtt_raw_format, sockperf_fo
 	lagscope_format, lagscope_json_format, lagscope_text_format, netperf_format, netperf_keyval_format, netperf_csv_format, cyclictest_format,
 	cyclictest_verbose_format, cyclictest_json_format, oslat_format, oslat_text_format, rtla_format, rtla_top_format,
 	sysjitter_format, sysjitter_table_format, mtr_raw_format, mtr_json_format, mtr_csv_format, mtr_report_format,
-	trippy_format, trippy_csv_format, wrk2_format, wrk_format, hgrm_format, hlog_format, prometheus_format, ping_json_format, tare_csv_format,
+	trippy_format, trippy_csv_format, wrk2_format, wrk_format, hgrm_format, hlog_format, prometheus_format, ping_json_format, oping_format, tare_csv_format,
 	tare_jsonl_format;
 
 /* In the order in which they are asked; NULL behind the last. */

@@ -330,7 +330,7 @@ static int read_log(struct import *import, struct pieces *pieces, struct tare_er
 		return tare_fail(err, TARE_E_FORMAT, "'%s': %s only: no percentile of it can be used\n"
 			"  fping -c N -D ... prints every answer",
 			import->name, netdata ? "fping's figures for netdata (-N)" : "fping's summary");
-	return fping_end(&fping, "fping", err);
+	return fping_end(&fping, "fping", FPING_STEPS, err);
 }
 
 const struct import_format fping_format = {.name = "fping",

@@ -288,13 +288,12 @@ int fping_total(struct fping *fping, struct fping_host *host, uint64_t sent, uin
 	return 0;
 }
 
-static int note_counts(const struct fping *fping, const char *what, struct tare_err *err)
+static int note_counts(const struct fping *fping, const char *what, const char *steps, struct tare_err *err)
 {
 	struct import *import = fping->pieces->import;
 	uint64_t errors = fping->errors;
 	if (import_note(import, IMPORT_HEAD, err, "%s: %zu host%s", what, fping->count, fping->count == 1 ? "" : "s") ||
-		import_note(import, IMPORT_QUANTITY, err,
-			"rtt is the printed time: 1 µs steps below 1 ms, 10 below 10, 100 below 100, whole ms above"))
+		import_note(import, IMPORT_QUANTITY, err, "%s", steps))
 		return -1;
 	if (fping->foreign && import_note(import, IMPORT_FATE, err,
 				      "%" PRIu64 " answers came from another address than the host they are printed under: "
@@ -317,7 +316,7 @@ static int note_counts(const struct fping *fping, const char *what, struct tare_
 	return 0;
 }
 
-int fping_end(struct fping *fping, const char *what, struct tare_err *err)
+int fping_end(struct fping *fping, const char *what, const char *steps, struct tare_err *err)
 {
 	uint32_t round = fping->pieces->import->round;
 	for (size_t i = 0; i < fping->count; i++) {
@@ -325,5 +324,5 @@ int fping_end(struct fping *fping, const char *what, struct tare_err *err)
 			return -1;
 	}
 	fping->pieces->import->round = round;
-	return note_counts(fping, what, err);
+	return note_counts(fping, what, steps, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What fping's text and its JSON have in common: many hosts at once, each with its requests by number, found by name in a
+ * What fping's text, its JSON and oping have in common: many hosts at once, each with its requests by number, found by name in a
  * table since there may be tens of thousands. A host whose final figures were printed begins another round with its next
  * line; so does one whose numbers start anew.
  */
@@ -48,5 +48,6 @@ int fping_listed(struct fping *fping, struct fping_host *host, uint64_t seq, str
 /* The final summary: sent and received; requests without a line become lost ones, or answered without a time. */
 int fping_total(struct fping *fping, struct fping_host *host, uint64_t sent, uint64_t received, struct tare_err *err) TARE_MUST_USE;
 /* All is read: what was before the first number seen is dropped, and the notes are made. */
-int fping_end(struct fping *fping, const char *what, struct tare_err *err) TARE_MUST_USE;
+int fping_end(struct fping *fping, const char *what, const char *steps, struct tare_err *err) TARE_MUST_USE;
+#define FPING_STEPS "rtt is the printed time: 1 µs steps below 1 ms, 10 below 10, 100 below 100, whole ms above"
 void fping_free(const struct fping *fping); /* for AUTO_CLEANUP */

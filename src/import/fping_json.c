@@ -154,7 +154,7 @@ static int read_log(struct import *import, struct pieces *pieces, struct tare_er
 			"'%s': fping's summary only: no percentile of it can be used\n"
 			"  fping -J -c N -D ... prints every answer",
 			import->name);
-	return fping_end(&fping, "fping, JSON", err);
+	return fping_end(&fping, "fping, JSON", FPING_STEPS, err);
 }
 
 const struct import_format fping_json_format = {.name = "fping-json",

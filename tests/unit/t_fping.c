@@ -236,6 +236,31 @@ static void test_json(void)
 	refused("{\"summary\": {\"host\": \"a\", \"xmt\": 5, \"rcv\": 3, \"loss\": 40}}\n", "fping's summary only");
 }
 
+/* oping 1.10, two hosts: their numbers stand among each other, which the reader of ping took for one host's. */
+static void test_oping(void)
+{
+	struct log_read *log = log_text("PING 10.0.0.24 (10.0.0.24) 56 bytes of data.\nPING h (10.0.0.2) 56 bytes of data.\n"
+					"echo reply from 10.0.0.24 (10.0.0.24): icmp_seq=1 timeout\n"
+					"56 bytes from h (10.0.0.2): icmp_seq=1 ttl=64 time=0.03 ms\n"
+					"56 bytes from 10.0.0.24 (10.0.0.24): icmp_seq=2 ttl=64 time=1.25 ms\n"
+					"56 bytes from h (10.0.0.2): icmp_seq=2 ttl=64 time=0.05 ms\n\n"
+					"--- 10.0.0.24 ping statistics ---\n3 packets transmitted, 1 received, 66.67% packet loss, time 1.2ms\n"
+					"RTT[ms]: min = 1, median = 1, p(50) = 1, max = 1\n\n"
+					"--- h ping statistics ---\n2 packets transmitted, 2 received, 0.00% packet loss, time 0.1ms\n",
+		(struct import_rules){0});
+	OK(log->result == 0, "oping: %s", log->err.text);
+	IS_STR(log->record[0].format, "oping", "told from ping by its header");
+	IS_I64(log->records, 2, "two hosts");
+	IS_I64(log->record[0].count, 3, "requests by the totals");
+	IS_I64(log->record[0].fate[0], TARE_LOST, "a timeout is a loss");
+	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][1], 1250000, "its own answer");
+	IS_I64(log->record[1].value_ns[TARE_SPAN_RTT][1], 50000, "the other host's");
+	OK(!strstr(log->notes, "other text"), "every line is known: %s", log->notes);
+	free(log);
+	refused("PING h (10.0.0.2) 56 bytes of data.\n56 bytes from h (10.0.0.2): icmp_seq=1 ttl=64\n",
+		"'log':2: neither a time nor a timeout");
+}
+
 int main(void)
 {
 	test_order();
@@ -246,5 +271,6 @@ int main(void)
 	test_claims();
 	test_bad();
 	test_json();
+	test_oping();
 	return tap_done();
 }
