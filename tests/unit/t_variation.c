@@ -116,6 +116,13 @@ static void check_moments(void)
 	struct tare_moments with = tare_moments_of(counts, first, 3), without = tare_moments_of(counts, NULL, 0);
 	OK(fabs(without.deviation_ns - 40) < 0.1, "deviation without the first two: %.1f ns", without.deviation_ns);
 	OK(fabs(with.deviation_ns - 3974) < 5 && with.n == 10000, "with them: %.0f ns", with.deviation_ns);
+	/* a day of 5 ms: sums of 32 bits, and squares of 64, wrap (HewlettPackard/netperf#83) */
+	static const struct tare_bin day[] = {{5000000, 1000000000}};
+	tare_counts_clear(counts);
+	must(tare_counts_add_bins(counts, day, 1, NULL));
+	struct tare_moments long_run = tare_moments_of(counts, NULL, 0);
+	OK(long_run.n == 1000000000 && long_run.mean_ns >= 5e6 && long_run.mean_ns <= 5e6 && !(long_run.deviation_ns > 0),
+		"a thousand million values of 5 ms: mean %.3f ns, deviation %.3f", long_run.mean_ns, long_run.deviation_ns);
 	tare_counts_free(counts);
 }
 
