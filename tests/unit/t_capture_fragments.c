@@ -256,6 +256,9 @@ static void test_first_only(void)
 		make_whole(&whole, UDP4, i % 2 ? &from : &to, i / 2);
 		whole.bytes[42] = (uint8_t)(i / 2);
 		put_parts(&file, UDP4, i * 10000, &whole, i, forwards, 1);
+		/* others' datagrams are whole, which says nothing about these */
+		make_whole(&whole, UDP4, &(struct mk_ends){3, 4, 999, 999, 0}, i);
+		put_parts(&file, UDP4, i * 10000 + 5000, &whole, i, forwards, 4);
 	}
 	const struct capture_rules early = {.key = "udp.payload[0:4]"};
 	read_file(&read, &file, &early);

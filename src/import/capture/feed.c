@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 
+enum { PAIRS = 65536 };
 enum { FRAGMENT_DEPTH = 3 }; /* fragments inside of fragments: tunnels */
 enum { DEVICES = 128, PORTS = 64, ORDERS = 2, SPEEDS = 4, NUMBER_HALF = 0x8000, NUMBER_LAST = 0xffff };
 enum { TICK_STEP_PS = 2858, ENOUGH_FRAMES = 20 }; /* 20/7 ns; few frames have large divisors by chance */
@@ -32,7 +33,7 @@ struct feed {
 	struct feed_seen seen;
 	struct fragments *fragments;
 	struct numbers *numbers; /* made for the first stamp that has one */
-	bool first_ones_only;    /* no other fragment is in the file */
+	uint64_t *later; /* bits of pairs of ends with fragments other than first ones; made for the first of these */
 };
 
 /* 1: `layers` are now those of a datagram that its frame made whole. 0: not yet. */
@@ -57,6 +58,33 @@ static bool has_clock(const struct capture_frame *frame)
 	return !(frame->flags & (CAPTURE_NO_TIME | CAPTURE_BAD_FRACTION));
 }
 
+/* Two pairs that share a bit are taken for one: then first fragments wait for others in vain, and are counted. */
+static size_t pair_of(const struct feed *feed, const struct layers *layers)
+{
+	struct hash hash = hash_begin(feed->rules.seed);
+	hash_bytes(&hash, layers->source, service_address_bytes(layers->version));
+	hash_bytes(&hash, layers->target, service_address_bytes(layers->version));
+	return hash.place % PAIRS;
+}
+
+static int note_later(struct feed *feed, const struct layers *layers, struct tare_err *err)
+{
+	if (!feed->later)
+		feed->later = calloc(PAIRS / 64, sizeof(*feed->later));
+	if (!feed->later)
+		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
+	size_t pair = pair_of(feed, layers);
+	feed->later[pair / 64] |= UINT64_C(1) << (pair % 64);
+	return 0;
+}
+
+/* A first fragment between two ends of which the file has no other. */
+static bool stands_alone(const struct feed *feed, const struct layers *layers)
+{
+	size_t pair = pair_of(feed, layers);
+	return layers->has & LAYERS_FIRST_FRAGMENT && (!feed->later || !(feed->later[pair / 64] >> (pair % 64) & 1));
+}
+
 /* In a first reading: who is in tunnels whose packets were cut into fragments. The others show in their first one. */
 static int count_joined(
 	struct feed *feed, const struct capture_frame *frame, const struct layers *layers, struct tare_err *err)
@@ -64,6 +92,8 @@ static int count_joined(
 	struct joined joined;
 	struct fragment fragment = {
 		.layers = layers, .number = frame->number, .clock = frame->time, .has_clock = has_clock(frame)};
+	if (layers->has & LAYERS_FRAGMENT && note_later(feed, layers, err))
+		return -1;
 	int found = join(feed, &fragment, &joined, err);
 	if (found > 0 && joined.layers.has & LAYERS_TUNNEL)
 		census_add(feed->census, &joined.layers);
@@ -109,7 +139,6 @@ int feed_open(struct input *input, const char *name, const struct feed_rules *ru
 		stamp_watch_verdict(feed->watch, name, &feed->verdict, err))
 		return -1;
 	capture_file_free(take_ptr(feed->file));
-	feed->first_ones_only = fragments_counts(feed->fragments)->later == 0;
 	fragments_free(take_ptr(feed->fragments));
 	if (fragments_open(rules->seed, &feed->fragments, err))
 		return -1;
@@ -127,6 +156,7 @@ void feed_free(struct feed *feed)
 	census_free(feed->census);
 	fragments_free(feed->fragments);
 	free(feed->numbers);
+	free(feed->later);
 	stamp_watch_free(feed->watch);
 	free(feed);
 }
@@ -221,7 +251,7 @@ static int put_together(struct feed *feed, struct feed_packet *packet, struct ta
 		.timed = packet->timed};
 	if (feed->rules.single_fragments)
 		return 1;
-	if (feed->first_ones_only) {
+	if (stands_alone(feed, &packet->layers)) {
 		feed->seen.alone++;
 		return 1;
 	}

@@ -6,8 +6,8 @@
  * never one for some packets and the other for the rest.
  *
  * Fragments are put together, and the datagram comes with the fragment that makes it
- * whole. Where the file has no fragment but first ones (a filter by port keeps only
- * those) each of them stands for its datagram, since nothing better will come.
+ * whole. Where the file has only first ones between two ends (a filter by port keeps
+ * no others) each of them stands for its datagram, since nothing better will come.
  */
 #pragma once
 #include "import/capture/census.h"

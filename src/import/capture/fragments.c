@@ -269,7 +269,6 @@ int fragments_add(
 	struct fragments *fragments, const struct fragment *fragment, struct joined *ret_joined, struct tare_err *err)
 {
 	const struct layers_fragment *part = &fragment->layers->fragment;
-	fragments->counts.later += part->at != 0;
 	if (!is_possible(part)) {
 		fragments->counts.impossible++;
 		return 0;

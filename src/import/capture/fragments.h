@@ -18,7 +18,6 @@
 enum { FRAGMENTS_NUMBERS = 8 };
 
 struct fragments_counts {
-	uint64_t later;       /* fragments that are not the first of theirs */
 	uint64_t datagrams;   /* put together */
 	uint64_t incomplete;  /* given up: fragments are missing */
 	uint64_t overlapping; /* fragments refused: other bytes for a place that has some, or beyond the end */
