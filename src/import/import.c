@@ -271,6 +271,17 @@ static void *room_for_one(void *array, size_t count, size_t size)
 	return realloc(array, (count ? count * 2 : 16) * size);
 }
 
+/* Runs of blanks become one: columns that another program aligned are none in a sentence. */
+static void squeeze(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++) {
+		if (*from != ' ' || to == text || to[-1] != ' ')
+			*to++ = *from;
+	}
+	*to = '\0';
+}
+
 int import_note(struct import *import, enum import_note_kind kind, struct tare_err *err, const char *format, ...)
 {
 	char buffer[512];
@@ -281,6 +292,7 @@ int import_note(struct import *import, enum import_note_kind kind, struct tare_e
 	va_start(args, format);
 	text_add_list(&text, format, args);
 	va_end(args);
+	squeeze(buffer);
 	if (import->note_count == IMPORT_NOTES_MAX - 1) {
 		kind = IMPORT_DAMAGE;
 		text = (struct text)TEXT_IN(buffer);

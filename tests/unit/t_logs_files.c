@@ -110,7 +110,7 @@ static void test_spectrum(void)
 	IS_I64(log->record[0].row.n, 475109, ".hgrm: n");
 	OK(log->record[0].row.max_least_ns <= 9420800000 && log->record[0].row.max_ns >= 9420800000,
 		"the largest value lies in the last bin");
-	SAYS(log->notes, "Max     =     9420.800");
+	SAYS(log->notes, "Max = 9420.800");
 	free(log);
 }
 
