@@ -17,7 +17,7 @@ const struct import_format *const import_formats[] = {&sockperf_format, &irtt_js
 	&eflatency_raw_format,
 	&eflatency_yaml_format, &exanic_format, &exact_match_format, &nanoping_format, &aws_format, &twamp_light_format, &twamp_light_legacy_format,
 	&owamp_summary_format, &prometheus_format, &lagscope_format, &lagscope_text_format, &fping_format, &oping_format, &ping_format, &twping_format,
-	&owping_format, &mtr_raw_format, &irtt_raw_format, &sysjitter_format, &sysjitter_table_format, &cyclictest_verbose_format, &numbers_format, NULL};
+	&owping_format, &mtr_raw_format, &irtt_raw_format, &sysjitter_format, &sysjitter_table_format, &cyclictest_verbose_format, &counters16_format, &counters32_format, &numbers_format, NULL};
 
 enum { FORMATS = sizeof(import_formats) / sizeof(import_formats[0]) - 1 };
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "import/pieces.h"
 
-extern const struct import_format irtt_json_format, irtt_raw_format, sockperf_format, fping_format, fping_json_format,
+extern const struct import_format counters16_format, counters32_format, irtt_json_format, irtt_raw_format, sockperf_format, fping_format, fping_json_format,
 	sfnt_format, sfnt_raw_format, sfnt_stream_raw_format, eflatency_raw_format, eflatency_format, eflatency_yaml_format, exanic_format, exact_match_format,
 	nanoping_format, aws_format, twamp_light_format, twamp_light_legacy_format, owping_format, twping_format, owamp_summary_format,
 	lagscope_format, lagscope_json_format, lagscope_text_format, netperf_format, netperf_keyval_format, netperf_csv_format, cyclictest_format,

@@ -182,6 +182,37 @@ static void test_line_ends(void)
 	free(log);
 }
 
+/* A log of TWAMP between small devices, whose tick counters have 16 bits: they wrap, the differences do not jump. */
+static void test_counters(void)
+{
+	const struct import_rules wide = {.format = "counters16", .unit = "us"};
+	struct log_read *log = read_as("29872,29862,3.5\n-30929,-30938,4.0\n32760,-32766,4.5\n# a remark\n\n-32768;32767\n", wide);
+	static const int64_t expected[] = {10000, 9000, -10000, 1000};
+	IS_I64(log->record[0].count, 4, "a pair a line");
+	for (size_t i = 0; i < 4; i++)
+		IS_I64(log->record[0].value_ns[TARE_SPAN_ONE_WAY][i], expected[i], "modulo 2^16");
+	OK(log->record[0].origin.quantity == TARE_QUANTITY_ONE_WAY && log->record[0].origin.clock == TARE_CLOCK_MIXED,
+		"one way, by two clocks");
+	SAYS(log->notes, "what the counters are apart is in it");
+	free(log);
+	log = read_as("4294967290 10\n", (struct import_rules){.format = "counters32", .unit = "ns"});
+	IS_I64(log->record[0].value_ns[TARE_SPAN_ONE_WAY][0], -16, "32 bits, blanks between");
+	free(log);
+	log = log_text("1,2\n70000,1\n", wide);
+	IS_I64(log->result, -1, "wider than declared is a fault");
+	SAYS(log->err.text, "'log':2: not two counters of that width");
+	free(log);
+	log = log_text("1,2\n-32769,1\n5,3\n", (struct import_rules){.format = "counters16", .unit = "us", .lenient = true});
+	IS_I64(log->record[0].count, 2, "leniently it is passed over");
+	free(log);
+	log = log_text("1,2\n", (struct import_rules){.format = "counters16"});
+	SAYS(log->err.text, "does not say in which unit");
+	free(log);
+	log = log_text("\n", wide);
+	SAYS(log->err.text, "holds no pair of counters");
+	free(log);
+}
+
 int main(void)
 {
 	test_negative();
@@ -192,5 +223,6 @@ int main(void)
 	test_sentinel();
 	test_missing();
 	test_line_ends();
+	test_counters();
 	return tap_done();
 }
