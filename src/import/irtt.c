@@ -225,11 +225,16 @@ static int note_offset(struct import *import, const json_t *trips, struct tare_e
 	}
 	if (!count)
 		return 0;
-	double offset = (send - back) / 2 / (double)count;
+	double offset = (send - back) / 2 / (double)count, size = offset < 0 ? -offset : offset;
+	char apart[40];
+	if (size < 1e9)
+		format_duration((int64_t)size, apart, sizeof(apart));
+	else
+		snprintf(apart, sizeof(apart), "%.6f s", size / 1e9);
 	return import_note(import, IMPORT_LIMIT, err,
-		"no one-way delay: the server's wall clock is about %.6f s %s by the half of what the directions differ, "
+		"no one-way delay: the server's wall clock is about %s %s by the half of what the directions differ, "
 		"and nothing bounds the error of that",
-		(offset < 0 ? -offset : offset) / 1e9, offset < 0 ? "behind" : "ahead");
+		apart, offset < 0 ? "behind" : "ahead");
 }
 
 static int note_figures(struct import *import, const json_t *root, const struct document *document, struct tare_err *err)
