@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
+ * The readers of logs lie in log/, one file a format or family of them; those of packets in capture/.
  * What the readers of single formats share: the text being read, memory for all
  * that lives as long as the import, notes and events. A format is a row of the
- * table in import.c: how to know it, how to open, read and free it.
+ * table in formats.c: how to know it, how to open, read and free it.
  */
 #pragma once
 #include "import/import.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "import/import.h"
-#include "import/numbers.h"
+#include "import/log/numbers.h"
 #include "tap.h"
 
 static int64_t ns_of(const char *text, int64_t unit_ps)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "import/ping_line.h"
+#include "import/log/ping_line.h"
 #include "tap.h"
 #include "tare/sample.h"
 

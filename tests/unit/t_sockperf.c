@@ -3,7 +3,7 @@
  * sockperf's full log as 3.7 writes it in its modes and 3.8 by its source: ranks against those of its own rule,
  * lateness only where it can be rebuilt, several servers, the histogram behind a table, and rows that cannot be.
  */
-#include "import/sockperf_due.h"
+#include "import/log/sockperf_due.h"
 #include "log_read.h"
 
 #define LINE "------------------------------\n"

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "import/import_private.h"
-#include "import/ping_section.h"
+#include "import/log/ping_section.h"
 #include "tare/sample.h"
 
 /* A target is looked for among the last few: logs of many hosts must not cost the square of their number. */

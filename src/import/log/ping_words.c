@@ -4,7 +4,7 @@
  * the errno that the kernel gives to the same ICMP error. What is not in the
  * table is an error all the same, only without a reason.
  */
-#include "import/ping_line.h"
+#include "import/log/ping_line.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Surprising: in loop mode fping prints an answer that came twice like any other and counts it among the requests, so that
  * its "sent" is too high; where a host has duplicates, its totals add nothing.
  */
-#include "import/fping_hosts.h"
+#include "import/log/fping_hosts.h"
 
 #include <errno.h>
 #include <inttypes.h>

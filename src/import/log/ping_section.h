@@ -6,7 +6,7 @@
  */
 #pragma once
 #include "import/import_private.h"
-#include "import/ping_line.h"
+#include "import/log/ping_line.h"
 
 struct ping_samples {
 	size_t count, room;

@@ -8,7 +8,7 @@
  * the only one whose name ends with a unit of time is taken, or those that tell
  * when requests were due, sent and received.
  */
-#include "import/numbers.h"
+#include "import/log/numbers.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "import/formats.h"
 #include "import/printed.h"
-#include "import/sockperf_due.h"
+#include "import/log/sockperf_due.h"
 
 enum { PERCENTILES_MOST = 16, SHARE_UNIT = 4 }; /* "99.000" percent as millionths */
 

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "import/number.h"
-#include "import/numbers.h"
+#include "import/log/numbers.h"
 
 /* Where the unit of a name begins; 0 where there is none. */
 static size_t unit_at(struct field name, int64_t *ret_unit_ps)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Opens and closes what the user names beside a log. */
-#include "import/beside.h"
+#include "import/log/beside.h"
 
 #include <errno.h>
 #include <fcntl.h>

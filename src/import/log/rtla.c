@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "import/formats.h"
-#include "import/wakeup.h"
+#include "import/log/wakeup.h"
 
 static const char *const sources[] = {"IRQ-", "Thr-", "Usr-", "CPU-"};
 

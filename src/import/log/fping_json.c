@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "import/document.h"
 #include "import/formats.h"
-#include "import/fping_hosts.h"
+#include "import/log/fping_hosts.h"
 
 static bool is_ours(const char *text)
 {

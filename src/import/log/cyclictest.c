@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "import/document.h"
 #include "import/formats.h"
-#include "import/wakeup.h"
+#include "import/log/wakeup.h"
 
 /* 1000, or 1 with --unit ns. */
 static int unit_ns_of(const struct import *import, int64_t *ret_unit_ns, struct tare_err *err)

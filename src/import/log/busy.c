@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "import/document.h"
 #include "import/formats.h"
-#include "import/wakeup.h"
+#include "import/log/wakeup.h"
 
 /* ---- oslat ---- */
 

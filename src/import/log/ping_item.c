@@ -4,7 +4,7 @@
  * thousands separators (no ping prints them), no exponents. Whatever follows a
  * number without being a unit makes it malformed rather than a smaller number.
  */
-#include "import/ping_line.h"
+#include "import/log/ping_line.h"
 
 #include <string.h>
 #include <strings.h>

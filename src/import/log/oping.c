@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "import/formats.h"
-#include "import/fping_hosts.h"
+#include "import/log/fping_hosts.h"
 
 enum { NAME_BYTES = 160 };
 

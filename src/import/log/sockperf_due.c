@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "import/sockperf_due.h"
+#include "import/log/sockperf_due.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "import/beside.h"
+#include "import/log/beside.h"
 #include "import/formats.h"
 
 enum { COLUMNS = 40, FLOWS = 4096, FILES = 16, STAMPS = 10, NO_COLUMN = -1 };

@@ -4,7 +4,7 @@
  * went wrong. Windows is read by shape alone: its header ends with ':' and has an
  * address and a number, its totals are three "= N", its times three "= N unit".
  */
-#include "import/ping_line.h"
+#include "import/log/ping_line.h"
 
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,7 @@
  * marked as a duplicate (it always marks those), is 65536 further on: that is how
  * an outage of more than half the range is told from late answers.
  */
-#include "import/ping_section.h"
+#include "import/log/ping_section.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Decimal text to nanoseconds in integers: 0.1 has no double, and 2^53 + 1 neither. */
-#include "import/numbers.h"
+#include "import/log/numbers.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * is no answer yet; with a sentence behind it, an ICMP error; with a time or a
  * ttl, a reply. No word is needed to tell them apart.
  */
-#include "import/ping_line.h"
+#include "import/log/ping_line.h"
 
 #include <string.h>
 #include <strings.h>

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "import/ping_section.h"
+#include "import/log/ping_section.h"
 #include "import/printed.h"
 #include "tare/sample.h"
 

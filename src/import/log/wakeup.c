@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Columns of a histogram of scheduling latency. */
-#include "import/wakeup.h"
+#include "import/log/wakeup.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
