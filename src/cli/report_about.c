@@ -21,7 +21,7 @@ struct entry {
 	const struct tare_round *first;
 	struct tare_origin origin;
 	uint32_t rounds, stamps_asked;
-	uint64_t samples, stamped[TARE_STAGE_COUNT];
+	uint64_t samples, binned, stamped[TARE_STAGE_COUNT];
 	double rate_asked_low, rate_asked_high, held_share; /* held_share: the lowest of its rounds; NAN: not known */
 	int64_t axis_error_ns, resolution_ns;
 };
@@ -96,6 +96,8 @@ int report_about_record(
 		return tare_fail(err, TARE_E_SYSTEM, "out of memory");
 	entry->rounds++;
 	entry->samples += series->count;
+	for (size_t i = 0; record->bins && i < record->bins->count; i++)
+		entry->binned += record->bins->range[i].count;
 	entry->stamps_asked |= record->beside.stamps_asked;
 	for (int stage = 0; stage < TARE_STAGE_COUNT; stage++)
 		if (entry->stamps_asked >> stage & 1)
@@ -191,7 +193,10 @@ static void write_entry(const struct page *page, const struct entry *entry)
 	page_item(page, "file", entry->path);
 	when_text(entry->run->epoch_real_ns, when, sizeof(when));
 	page_item(page, "begun", when);
-	text_add(&text, "%" PRIu32 "; %" PRIu64 " requests, the first %" PRIu32 " of each round kept apart as warm-up",
+	if (entry->binned)
+		text_add(&text, "%" PRIu32 "; %" PRIu64 " requests, counted in bins", entry->rounds, entry->binned);
+	else
+		text_add(&text, "%" PRIu32 "; %" PRIu64 " requests, the first %" PRIu32 " of each round kept apart as warm-up",
 		entry->rounds, entry->samples, entry->first->warmup);
 	page_item(page, "rounds", line);
 	write_rate(page, entry);

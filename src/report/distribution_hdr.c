@@ -173,8 +173,11 @@ static int write_interval(const struct entry *entry, bool tagged, FILE *out, str
 	int64_t length_ns = entry->ended_ns > entry->started_ns ? entry->ended_ns - entry->started_ns : 0;
 	int64_t max_ns = entry->range_count ? entry->range[entry->range_count - 1].high_ns : 0;
 	/* what came from such a log keeps its tag */
-	bool ours = strncmp(entry->target, "hlog:", 5) == 0;
-	const char *tag = ours ? entry->target + (strncmp(entry->target, "hlog:tag=", 9) == 0 ? 9 : 5) : entry->target;
+	const char *tag = entry->target;
+	if (strcmp(tag, "hlog") == 0)
+		tag = "";
+	else if (strncmp(tag, "hlog:tag=", 9) == 0)
+		tag += 9;
 	if (tagged && *tag) {
 		fputs("Tag=", out);
 		for (const char *at = tag; *at; at++)

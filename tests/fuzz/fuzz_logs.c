@@ -24,6 +24,7 @@ static void check(const struct tare_record *record, size_t bytes)
 {
 	const struct tare_series *series = &record->series;
 	require(series->fate && record->run && record->target && record->round);
+	require(record->origin.format && record->origin.format[0]); /* what others measured is not ours */
 	require(record->target->url && record->target->kind && record->round->label);
 	/* a number in a line may claim up to 2^20 lost requests before it */
 	require(series->count <= ((size_t)1 << 20) * (bytes / 8 + 1) + 4 * bytes);

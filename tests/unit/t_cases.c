@@ -182,6 +182,22 @@ static void test_line_ends(void)
 	free(log);
 }
 
+/* What another program measured is never told as our own. */
+static void test_origin(void)
+{
+	static const char *const texts[] = {
+		"PING 10.0.0.3 (10.0.0.3) 56(84) bytes of data.\n64 bytes from 10.0.0.3: icmp_seq=1 ttl=64 time=0.3 ms\n",
+		"{\"bytes\": 64, \"host\": \"127.0.0.1\", \"seq\": 1, \"ttl\": 64, \"time\": \"0.023\"}\n",
+		"10.0.0.1 : [0], 84 bytes, 0.3 ms (0.3 avg, 0% loss)\n", "1\n2\n3\n"};
+	static const char *const formats[] = {"ping", "ping-json", "fping", "numbers"};
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct log_read *log = read_as(texts[i], (struct import_rules){0});
+		IS_STR(log->record[0].format, formats[i], "its source is named");
+		OK(log->record[0].origin.clock != TARE_CLOCK_MONOTONIC, "and not by our clock");
+		free(log);
+	}
+}
+
 /* A log of TWAMP between small devices, whose tick counters have 16 bits: they wrap, the differences do not jump. */
 static void test_counters(void)
 {
@@ -223,6 +239,7 @@ int main(void)
 	test_sentinel();
 	test_missing();
 	test_line_ends();
+	test_origin();
 	test_counters();
 	return tap_done();
 }

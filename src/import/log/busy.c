@@ -240,7 +240,7 @@ static int read_sysjitter(struct import *import, struct pieces *pieces, struct t
 	uint64_t told = 0;
 	bool tells = false;
 	int got;
-	struct piece *piece = piece_add(pieces, "sysjitter:", "sysjitter", "", &interruptions, err);
+	struct piece *piece = piece_add(pieces, "sysjitter", "sysjitter", "", &interruptions, err);
 	if (!piece)
 		return -1;
 	while ((got = lines_next(import->lines, &line, err)) == 1) {

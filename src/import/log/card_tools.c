@@ -143,7 +143,7 @@ static int read_exanic_log(struct import *import, struct pieces *pieces, struct 
 			return -1;
 		if (head) {
 			log = (struct exanic){.first_seq = -1};
-			log.piece = piece_add(pieces, "exanic-measure:", "exanic", "", &exanic_origin, err);
+			log.piece = piece_add(pieces, "exanic-measure", "exanic", "", &exanic_origin, err);
 			if (!log.piece)
 				return -1;
 		} else if (line.overlong || !log.piece) {
@@ -244,7 +244,7 @@ static int read_match_log(struct import *import, struct pieces *pieces, struct t
 	struct line line;
 	uint64_t several = 0;
 	int got;
-	struct piece *piece = piece_add(pieces, "exact-pcap-match:", "capture", "", &match_origin, err);
+	struct piece *piece = piece_add(pieces, "exact-pcap-match", "capture", "", &match_origin, err);
 	if (!piece || lines_allow(import->lines, LINES_LONGEST, err))
 		return -1;
 	while ((got = lines_next(import->lines, &line, err)) == 1) {
@@ -408,7 +408,7 @@ static int read_nanoping_log(struct import *import, struct pieces *pieces, struc
 			return -1;
 		if (head) {
 			log = (struct nanoping){.base_ns = TARE_NO_TIME, .peer_base_ns = TARE_NO_TIME};
-			log.piece = piece_add(pieces, "nanoping:", "udp", "", &nanoping_origin, err);
+			log.piece = piece_add(pieces, "nanoping", "udp", "", &nanoping_origin, err);
 			if (!log.piece)
 				return -1;
 		} else if (line.overlong || !log.piece) {

@@ -100,10 +100,10 @@ static int take_interval(
 	struct field_text field[5];
 	char url[96];
 	struct text name = TEXT_IN(url);
-	text_add(&name, "hlog:");
+	text_add(&name, "hlog");
 	if (text_begins(text, "Tag=")) {
 		size_t bytes = strcspn(text, ",");
-		text_add(&name, "tag=%.*s", (int)bytes - 4, text + 4);
+		text_add(&name, ":tag=%.*s", (int)bytes - 4, text + 4);
 		text += bytes + (text[bytes] == ',');
 	}
 	if (fields_of(text, ',', field, 5) != 4)

@@ -431,7 +431,7 @@ static int read_raw(struct import *import, struct pieces *pieces, struct tare_er
 {
 	struct line line;
 	int got;
-	struct piece *piece = piece_add(pieces, "irtt:", "udp", "", &irtt_origin, err);
+	struct piece *piece = piece_add(pieces, "irtt", "udp", "", &irtt_origin, err);
 	if (!piece)
 		return -1;
 	piece->round->warmup = 2;

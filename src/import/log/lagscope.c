@@ -53,7 +53,7 @@ static int read_json(struct import *import, struct pieces *pieces, struct tare_e
 	size_t i;
 	if (!root || unit_ns_of(import, &unit_ns, err))
 		return -1;
-	struct piece *piece = piece_add(pieces, "lagscope:", "tcp", "", &binned, err);
+	struct piece *piece = piece_add(pieces, "lagscope", "tcp", "", &binned, err);
 	if (!piece)
 		return -1;
 	json_array_foreach(document_at(root, "latencies"), i, entry)
@@ -132,7 +132,7 @@ static int take_interval(struct pieces *pieces, struct text_log *log, const stru
 		return piece_damaged(pieces, line, "not an interval and its frequency", err);
 	if (log->has_interval && from <= log->from)
 		return piece_damaged(pieces, line, "an interval that does not follow the one before", err);
-	if (!log->piece && !(log->piece = piece_add(pieces, "lagscope:", "tcp", "", &binned, err)))
+	if (!log->piece && !(log->piece = piece_add(pieces, "lagscope", "tcp", "", &binned, err)))
 		return -1;
 	if (end_interval(log, from, err))
 		return -1;
@@ -189,7 +189,7 @@ static int read_text(struct import *import, struct pieces *pieces, struct tare_e
 	if (!log.piece) {
 		struct tare_origin origin = binned;
 		origin.shape = TARE_SHAPE_SUMMARY;
-		if (!(log.piece = piece_add(pieces, "lagscope:", "tcp", "", &origin, err)))
+		if (!(log.piece = piece_add(pieces, "lagscope", "tcp", "", &origin, err)))
 			return -1;
 	}
 	uint64_t held = piece_total(log.piece);

@@ -181,7 +181,7 @@ static int read_histogram(struct import *import, struct pieces *pieces, struct t
 	while ((got = lines_next(import->lines, &line, err)) == 1) {
 		bool total = text_begins(line.text, "HIST_TOTAL:");
 		if (text_begins(line.text, "Histogram of request/response times") || (!piece && total)) {
-			piece = piece_add(pieces, "netperf:", "netperf", "", &origin_of[0], err);
+			piece = piece_add(pieces, "netperf", "netperf", "", &origin_of[0], err);
 			if (!piece || import_note(import, IMPORT_QUANTITY, err,
 					      "rtt is a transaction in bins of a tenth of a decade; netperf's own percentiles "
 					      "are interpolated in such a bin, tare gives the bin"))
@@ -233,7 +233,7 @@ static void add_figure(struct text *list, const char *name, size_t name_bytes, c
 
 static int add_summary(struct import *import, struct pieces *pieces, const char *list, struct tare_err *err)
 {
-	if (!piece_add(pieces, "netperf:", "netperf", "", &origin_of[1], err))
+	if (!piece_add(pieces, "netperf", "netperf", "", &origin_of[1], err))
 		return -1;
 	return import_note(import, IMPORT_PRINTED, err, "summary only, no percentile is taken from it: %s (µs)", list);
 }

@@ -92,7 +92,7 @@ static int begin(struct pieces *pieces, struct session *session, struct tare_err
 		.pacing = TARE_PACING_OPEN,
 		.lateness = TARE_LATENESS_UNKNOWN};
 	char url[40];
-	snprintf(url, sizeof(url), "%s:%s", session->twoway ? "twping" : "owping", pieces->count ? "session-" : "");
+	snprintf(url, sizeof(url), "%s%s", session->twoway ? "twping" : "owping", pieces->count ? ":session-" : "");
 	if (pieces->count)
 		snprintf(url + strlen(url), sizeof(url) - strlen(url), "%zu", pieces->count + 1);
 	session->piece = piece_add(pieces, url, "udp", "", &origin, err);

@@ -419,7 +419,12 @@ static int make_record(struct import *import, struct ping *ping, struct tare_err
 			.fate = samples->fate ? samples->fate : no_fate,
 			.flags = samples->flags,
 			.reason = samples->reason},
-		.resolution_ns = ping_section_step(section)};
+		.resolution_ns = ping_section_step(section),
+		.origin = {.format = "ping",
+			.quantity = TARE_QUANTITY_RTT,
+			.clock = TARE_CLOCK_WALL,
+			.pacing = TARE_PACING_OPEN,
+			.lateness = TARE_LATENESS_UNKNOWN}};
 	if (!ping->record.target || !ping->record.round)
 		return -1;
 	struct tare_series *series = &ping->record.series;

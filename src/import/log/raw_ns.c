@@ -41,7 +41,7 @@ static uint64_t less_a_hundredth(uint64_t n)
 	return n - n / 100 + 1;
 }
 
-static const struct kind sfnt = {.url = "sfnt-pingpong:",
+static const struct kind sfnt = {.url = "sfnt-pingpong",
 	.tool = "sfnt-pingpong",
 	.note = "half_rtt is half a round trip, as sfnt-pingpong writes it unless it ran with --rtt (then: --format numbers --unit ns)",
 	.rule = "its rank is floor(p x n) + 1, its median the upper of two",
@@ -55,7 +55,7 @@ static const struct kind sfnt = {.url = "sfnt-pingpong:",
 	.name = {"median", "p99"},
 	.share_ppm = {500000, 990000}};
 
-static const struct kind eflatency = {.url = "eflatency:",
+static const struct kind eflatency = {.url = "eflatency",
 	.tool = "eflatency",
 	.note = "rtt is the whole round trip",
 	.rule = "its ranks are n/2 + 1, n - n/20 + 1 and n - n/100 + 1",

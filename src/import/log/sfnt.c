@@ -223,7 +223,7 @@ static int read_raw(struct import *import, struct pieces *pieces, struct tare_er
 		if (head && piece && note_raw(piece, import, err))
 			return -1;
 		if (head || (!piece && line.bytes && line.text[0] != '#')) {
-			piece = piece_add(pieces, "sfnt-stream:", "udp", "", &origin, err);
+			piece = piece_add(pieces, "sfnt-stream", "udp", "", &origin, err);
 			if (!piece)
 				return -1;
 		}

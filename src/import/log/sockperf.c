@@ -97,7 +97,7 @@ static int start_table(struct sockperf *log, struct pieces *pieces, const char *
 		.left_out = TARE_LEFT_OUT_WARMUP | TARE_LEFT_OUT_LOST | TARE_LEFT_OUT_REORDERED |
 			    (log->reply_every > 1 ? TARE_LEFT_OUT_SOME : 0)};
 	char url[64];
-	snprintf(url, sizeof(url), log->server > 0 ? "sockperf:server-%d" : "sockperf:", log->server);
+	snprintf(url, sizeof(url), log->server > 0 ? "sockperf:server-%d" : "sockperf", log->server);
 	log->piece = piece_add(pieces, url, "sockperf", "", &origin, err);
 	log->full_rtt = whole;
 	log->in_table = true;

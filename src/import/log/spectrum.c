@@ -268,7 +268,7 @@ static int read_wrk2(struct import *import, struct pieces *pieces, struct tare_e
 		.lateness = TARE_LATENESS_UNKNOWN,
 		.shape = TARE_SHAPE_BINS,
 		.left_out = TARE_LEFT_OUT_WARMUP};
-	if (read_table(import, pieces, UNIT_MS, &origin, "wrk2:", err))
+	if (read_table(import, pieces, UNIT_MS, &origin, "wrk2", err))
 		return -1;
 	if (!pieces->count)
 		return tare_fail(err, TARE_E_FORMAT, "'%s': wrk2's summary only, without its percentile spectrum", import->name);
@@ -344,7 +344,7 @@ static int read_hgrm(struct import *import, struct pieces *pieces, struct tare_e
 		.left_out = TARE_LEFT_OUT_UNKNOWN};
 	int unit = 0;
 	hgrm_quantity(import, &origin.quantity);
-	if (hgrm_unit(import, &unit, err) || read_table(import, pieces, unit, &origin, "hgrm:", err))
+	if (hgrm_unit(import, &unit, err) || read_table(import, pieces, unit, &origin, "hgrm", err))
 		return -1;
 	if (!pieces->count)
 		return 0;

@@ -32,7 +32,7 @@ struct shape {
 
 static const struct shape twamp_light = {.needs = "packet_id,payload_len,client_send_epoch_nanoseconds",
 	.lost_without = "client_receive_epoch_nanoseconds",
-	.url = "twamp-light:",
+	.url = "twamp-light",
 	.kind = "udp",
 	.note = "rtt is from the client's send to its kernel's receive stamp, so its own wake-up is not in it; residence is from "
 		"the server's kernel to its send; one way is not given, since nothing bounds how far the two clocks are apart",
@@ -48,7 +48,7 @@ static const struct shape twamp_light = {.needs = "packet_id,payload_len,client_
 
 static const struct shape twamp_light_legacy = {.needs = "Time,IP,Snd#,Rcv#,SndPort",
 	.lost_without = "RTT",
-	.url = "twamp-light:",
+	.url = "twamp-light",
 	.kind = "udp",
 	.note = "rtt is from the client's send to its kernel's receive stamp, residence (IntD) the server's part; FWD and BWD are "
 		"differences of two clocks and not used",
@@ -61,7 +61,7 @@ static const struct shape twamp_light_legacy = {.needs = "Time,IP,Snd#,Rcv#,SndP
 		{NULL, TO_SEQ, 0, 0}}};
 
 static const struct shape lagscope = {.needs = "Index, Latency(us)",
-	.url = "lagscope:",
+	.url = "lagscope",
 	.kind = "tcp",
 	.note = "rtt is lagscope's, cut to whole µs; versions that count ns do not say so: --unit ns",
 	.origin = {.quantity = TARE_QUANTITY_RTT,
