@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/divisor.h"
 #include "probe/probe.h"
 #include "tare/interval.h"
 #include "tare/stat.h"
@@ -34,13 +35,7 @@ struct bench {
 
 int64_t self_step(int64_t step_ns, int64_t value_ns)
 {
-	int64_t a = step_ns < 0 ? -step_ns : step_ns, b = value_ns < 0 ? -value_ns : value_ns;
-	while (b) {
-		int64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
+	return (int64_t)common_divisor((uint64_t)(step_ns < 0 ? -step_ns : step_ns), (uint64_t)(value_ns < 0 ? -value_ns : value_ns));
 }
 
 static int bind_loopback(struct net_address *ret_address)

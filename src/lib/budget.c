@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "lib/known_time.h"
 #include "lib/packed.h"
 #include "lib/select.h"
 
@@ -51,14 +52,6 @@ enum tare_span tare_budget_whole(const struct tare_series *series)
 	return TARE_SPAN_COUNT;
 }
 
-static int64_t difference(int64_t later, int64_t earlier)
-{
-	int64_t span;
-	if (later == TARE_NO_TIME || earlier == TARE_NO_TIME || __builtin_sub_overflow(later, earlier, &span))
-		return TARE_NO_TIME;
-	return span;
-}
-
 static int64_t stage_at(const struct tare_series *series, enum tare_stage stage, size_t i)
 {
 	return series_stage_at(series, stage, i);
@@ -75,7 +68,7 @@ static bool put(int64_t parts_ns[TARE_PART_COUNT], enum tare_part part, int64_t 
 static unsigned step_in(
 	int64_t parts_ns[TARE_PART_COUNT], enum tare_part part, int64_t *border_ns, int64_t stage_ns, bool forward)
 {
-	int64_t value_ns = forward ? difference(stage_ns, *border_ns) : difference(*border_ns, stage_ns);
+	int64_t value_ns = forward ? known_difference(stage_ns, *border_ns) : known_difference(*border_ns, stage_ns);
 	if (!put(parts_ns, part, value_ns))
 		return 0;
 	*border_ns = stage_ns;
@@ -87,9 +80,9 @@ static unsigned peer_parts(const struct tare_series *series, size_t i, int64_t p
 	int64_t came = stage_at(series, TARE_STAGE_PEER_RX, i), seen = stage_at(series, TARE_STAGE_PEER_USER, i);
 	int64_t answered = stage_at(series, TARE_STAGE_PEER_TX, i);
 	unsigned observed = 0;
-	if (put(parts_ns, TARE_PART_PEER_WAKE, answered == TARE_NO_TIME ? TARE_NO_TIME : difference(seen, came)))
+	if (put(parts_ns, TARE_PART_PEER_WAKE, answered == TARE_NO_TIME ? TARE_NO_TIME : known_difference(seen, came)))
 		observed |= 1u << TARE_PART_PEER_WAKE;
-	if (put(parts_ns, TARE_PART_SERVICE, difference(answered, seen == TARE_NO_TIME ? came : seen)))
+	if (put(parts_ns, TARE_PART_SERVICE, known_difference(answered, seen == TARE_NO_TIME ? came : seen)))
 		observed |= 1u << TARE_PART_SERVICE | (seen == TARE_NO_TIME ? TARE_PART_RESIDENCE : 0u);
 	return observed;
 }
@@ -111,7 +104,7 @@ int tare_budget_parts(
 	if (!whole)
 		return -1;
 	int64_t left = stage_at(series, whole->from, i), right = stage_at(series, whole->to, i);
-	if (difference(right, left) == TARE_NO_TIME)
+	if (known_difference(right, left) == TARE_NO_TIME)
 		return -1;
 	unsigned observed = 0;
 	static const struct {
@@ -132,7 +125,7 @@ int tare_budget_parts(
 				step_in(parts, back[part].part, &right, stage_at(series, back[part].from, i), false);
 	}
 	observed |= peer_parts(series, i, parts) | 1u << TARE_PART_PATH;
-	int64_t middle = difference(right, left), residence;
+	int64_t middle = known_difference(right, left), residence;
 	if (middle == TARE_NO_TIME ||
 		__builtin_add_overflow(parts[TARE_PART_PEER_WAKE], parts[TARE_PART_SERVICE], &residence) ||
 		__builtin_sub_overflow(middle, residence, &parts[TARE_PART_PATH]))

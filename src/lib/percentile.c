@@ -7,21 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/divisor.h"
+
 #include "tare/stat.h"
 
 __extension__ typedef unsigned __int128 wide;
 
 enum { DECIMALS_MAX = 9, WHOLE_MAX = 3 };
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
-}
 
 static size_t digits_at(const char *text)
 {

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "lib/known_time.h"
 #include "lib/packed.h"
 #include "lib/series.h"
 #include "tare/run.h"
@@ -38,14 +39,6 @@ static const char *const fate_names[TARE_FATE_COUNT] = {
 	[TARE_NOT_SENT] = "not-sent",
 };
 
-static int64_t difference(int64_t later, int64_t earlier)
-{
-	int64_t span;
-	if (later == TARE_NO_TIME || earlier == TARE_NO_TIME || __builtin_sub_overflow(later, earlier, &span))
-		return TARE_NO_TIME;
-	return span;
-}
-
 static int64_t stage_at(const struct tare_series *series, enum tare_stage stage, size_t i)
 {
 	return series_stage_at(series, stage, i);
@@ -53,7 +46,7 @@ static int64_t stage_at(const struct tare_series *series, enum tare_stage stage,
 
 static int64_t between(const struct tare_series *series, enum tare_stage from, enum tare_stage to, size_t i)
 {
-	return difference(stage_at(series, to, i), stage_at(series, from, i));
+	return known_difference(stage_at(series, to, i), stage_at(series, from, i));
 }
 
 /* One series has one meaning of `path`: a mixture of card and kernel stamps would show two modes that are ours. */
@@ -61,7 +54,7 @@ static int64_t path_of(const struct tare_series *series, size_t i)
 {
 	bool cards = series_has(series, TARE_STAGE_NIC_TX) && series_has(series, TARE_STAGE_NIC_RX);
 	int64_t outside = tare_span_of(series, cards ? TARE_SPAN_WIRE : TARE_SPAN_STACK, i);
-	return difference(outside, tare_span_of(series, TARE_SPAN_RESIDENCE, i));
+	return known_difference(outside, tare_span_of(series, TARE_SPAN_RESIDENCE, i));
 }
 
 /* Spans that no two stages make up: what is not given was not observed. */
@@ -84,7 +77,7 @@ static int64_t gap_of(const struct tare_series *series, size_t i)
 {
 	if (i == 0 || series_has(series, TARE_STAGE_DUE))
 		return TARE_NO_TIME;
-	return difference(stage_at(series, TARE_STAGE_USER_TX, i), stage_at(series, TARE_STAGE_USER_TX, i - 1));
+	return known_difference(stage_at(series, TARE_STAGE_USER_TX, i), stage_at(series, TARE_STAGE_USER_TX, i - 1));
 }
 
 static void plain_differences(
@@ -96,7 +89,7 @@ static void plain_differences(
 		return;
 	}
 	for (size_t i = 0; i < count; i++)
-		ret_values_ns[i] = difference(to[i], from[i]);
+		ret_values_ns[i] = known_difference(to[i], from[i]);
 }
 
 /* The same of two stages in whatever form they are held. */
@@ -227,7 +220,7 @@ const int64_t *series_block(
 int tare_response_parts(const struct tare_series *series, size_t i, int64_t ret_parts_ns[4])
 {
 	int64_t sent = stage_at(series, TARE_STAGE_USER_TX, i), received = stage_at(series, TARE_STAGE_USER_RX, i);
-	int64_t late = difference(sent, stage_at(series, TARE_STAGE_DUE, i));
+	int64_t late = known_difference(sent, stage_at(series, TARE_STAGE_DUE, i));
 	if (late == TARE_NO_TIME || tare_span_of(series, TARE_SPAN_RESPONSE, i) == TARE_NO_TIME)
 		return -1;
 	int64_t driver_tx = stage_at(series, TARE_STAGE_KERNEL_TX, i);
@@ -237,7 +230,7 @@ int tare_response_parts(const struct tare_series *series, size_t i, int64_t ret_
 		folded |= 1 << 2;
 	int64_t left = driver_tx == TARE_NO_TIME ? sent : driver_tx;
 	int64_t came = driver_rx == TARE_NO_TIME ? received : driver_rx;
-	int64_t parts[4] = {late, difference(left, sent), difference(came, left), difference(received, came)};
+	int64_t parts[4] = {late, known_difference(left, sent), known_difference(came, left), known_difference(received, came)};
 	for (size_t part = 0; part < 4; part++) {
 		if (parts[part] == TARE_NO_TIME)
 			return -1;

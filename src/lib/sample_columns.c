@@ -7,9 +7,9 @@
 
 #define AT(record) ((const struct sample_at *)(record))
 
-static const char *const flag_names[] = {"no_kernel_tx", "no_kernel_rx", "no_nic_tx", "no_nic_rx", "impossible",
+const char *const sample_flag_names[SAMPLE_FLAG_NAMES] = {"no_kernel_tx", "no_kernel_rx", "no_nic_tx", "no_nic_rx", "impossible",
 	"clock_step", "truncated", "injected", "skipped", "batched", "duplicated", "reordered", "guessed"};
-static const char *const cpu_names[TARE_CPU_PLACES] = {[TARE_CPU_TX] = "cpu_tx",
+const char *const sample_cpu_names[TARE_CPU_PLACES] = {[TARE_CPU_TX] = "cpu_tx",
 	[TARE_CPU_RX] = "cpu_rx",
 	[TARE_CPU_PEER_RX] = "cpu_peer_rx",
 	[TARE_CPU_PEER_TX] = "cpu_peer_tx"};
@@ -89,11 +89,11 @@ static struct cell get_flags(const void *record, const struct column *column)
 	/* no flag of the sample, but what tells it from the others to whoever has only the table */
 	const char *warmup = at->index < at->record->round->warmup ? "warmup" : "";
 	size_t used = (size_t)snprintf(at->scratch, SAMPLE_SCRATCH_BYTES, "%s", warmup);
-	for (size_t bit = 0; set >> bit && bit < sizeof(flag_names) / sizeof(flag_names[0]); bit++) {
+	for (size_t bit = 0; set >> bit && bit < SAMPLE_FLAG_NAMES; bit++) {
 		if (!(set >> bit & 1))
 			continue;
 		int added = snprintf(
-			at->scratch + used, SAMPLE_SCRATCH_BYTES - used, "%s%s", used ? " " : "", flag_names[bit]);
+			at->scratch + used, SAMPLE_SCRATCH_BYTES - used, "%s%s", used ? " " : "", sample_flag_names[bit]);
 		used += (size_t)added < SAMPLE_SCRATCH_BYTES - used ? (size_t)added : 0;
 	}
 	return cell_text(at->scratch);
@@ -165,8 +165,8 @@ size_t sample_table_columns(const struct sample_parts *parts, struct column ret_
 	}
 	for (unsigned i = 0; i < TARE_CPU_PLACES; i++) {
 		if (parts->cpus >> i & 1)
-			ret_columns[count++] = (struct column){.name = cpu_names[i],
-				.heading = cpu_names[i],
+			ret_columns[count++] = (struct column){.name = sample_cpu_names[i],
+				.heading = sample_cpu_names[i],
 				.help = "CPU at that moment",
 				.get = get_cpu,
 				.index = i};

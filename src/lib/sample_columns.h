@@ -21,6 +21,10 @@ struct sample_parts {
 };
 void sample_parts_add(struct sample_parts *parts, const struct tare_record *record);
 
+/* What the column of flags says for each bit of enum tare_flag, and what the columns of CPUs are called. */
+enum { SAMPLE_FLAG_NAMES = 13 };
+extern const char *const sample_flag_names[SAMPLE_FLAG_NAMES], *const sample_cpu_names[TARE_CPU_PLACES];
+
 enum { SAMPLE_COLUMNS_MAX = 16 + TARE_SPAN_COUNT + TARE_CPU_PLACES };
 /* Returns the number of columns; late, rtt and response are always there. */
 size_t sample_table_columns(const struct sample_parts *parts, struct column ret_columns[SAMPLE_COLUMNS_MAX]);

@@ -145,6 +145,16 @@ static inline struct log_read *log_as(const char *text, const char *format, size
 	return log;
 }
 
+/* A file beside the tests, told from its content, with that many records. */
+static inline struct log_read *log_file_as(const char *folder, const char *name, const char *format, size_t records)
+{
+	struct log_read *log = log_file(folder, name, (struct import_rules){0});
+	OK(log && log->result == 0, "%s is read: %s", name, log ? log->err.text : "not there");
+	IS_STR(log->record[0].format, format, "told from its content");
+	IS_I64(log->records, records, "its records");
+	return log;
+}
+
 /* The bin that a figure lies in. */
 #define IS_RANGE(ranked, low_ns, high_ns, what)                                                                        \
 	do {                                                                                                           \

@@ -4,18 +4,9 @@
 
 static char folder[400];
 
-static struct log_read *file(const char *name, const char *format, size_t records)
-{
-	struct log_read *log = log_file(folder, name, (struct import_rules){0});
-	OK(log && log->result == 0, "%s is read: %s", name, log ? log->err.text : "not there");
-	IS_STR(log->record[0].format, format, "told from its content");
-	IS_I64(log->records, records, "its records");
-	return log;
-}
-
 static void test_smokeping(void)
 {
-	struct log_read *log = file("smokeping_prober_0.6.1.prom", "prometheus", 2);
+	struct log_read *log = log_file_as(folder, "smokeping_prober_0.6.1.prom", "prometheus", 2);
 	IS_STR(log->record[1].target, "smokeping_response_duration_seconds{host=127.0.0.2,ip=127.0.0.2}", "a host by its labels");
 	IS_I64(log->record[0].row.n, 200, "answered");
 	IS_I64(log->record[0].row.lost, 1, "asked and in no bucket");
@@ -37,7 +28,7 @@ static void test_smokeping(void)
 
 static void test_blackbox(void)
 {
-	struct log_read *log = file("blackbox_0.23_http.prom", "prometheus", 4);
+	struct log_read *log = log_file_as(folder, "blackbox_0.23_http.prom", "prometheus", 4);
 	IS_I64(log->record[0].value_ns[TARE_SPAN_VALUE][0], 112677, "connect");
 	SAYS(log->notes, "phases of 0 s, which did not take place: 1");
 	free(log);
@@ -72,7 +63,7 @@ static void test_open_metrics(void)
 
 static void test_mtr(void)
 {
-	struct log_read *log = file("mtr_0.95_raw.txt", "mtr-raw", 2);
+	struct log_read *log = log_file_as(folder, "mtr_0.95_raw.txt", "mtr-raw", 2);
 	IS_I64(log->record[0].count, 3, "three requests to the first hop");
 	IS_I64(log->record[0].value_ns[TARE_SPAN_RTT][0], 162000, "in µs");
 	IS_I64(log->record[0].row.ranked[P50].value_ns, 55000, "nearest rank");

@@ -7,19 +7,10 @@
 
 static char folder[400];
 
-static struct log_read *file(const char *name, const char *format, size_t records)
-{
-	struct log_read *log = log_file(folder, name, (struct import_rules){0});
-	OK(log && log->result == 0, "%s is read: %s", name, log ? log->err.text : "not there");
-	IS_STR(log->record[0].format, format, "told from its content");
-	IS_I64(log->records, records, "its records");
-	return log;
-}
-
 static void test_cyclictest_histogram(void)
 {
 	/* -H -t 2: the third column is the sum, no thread */
-	struct log_read *log = file("cyclictest_2.4_H.txt", "cyclictest", 2);
+	struct log_read *log = log_file_as(folder, "cyclictest_2.4_H.txt", "cyclictest", 2);
 	struct log_record *record = &log->record[0];
 	IS_STR(record->target, "cyclictest:thread-0", "a thread");
 	IS_I64(record->row.n, 300, "290 in bins and 10 beyond");
@@ -58,7 +49,7 @@ static void test_cyclictest_histogram(void)
 
 static void test_cyclictest_lines(void)
 {
-	struct log_read *log = file("cyclictest_2.4_v.txt", "cyclictest-verbose", 2);
+	struct log_read *log = log_file_as(folder, "cyclictest_2.4_v.txt", "cyclictest-verbose", 2);
 	IS_I64(log->record[1].value_ns[TARE_SPAN_WAKEUP][23], 683000, "the value of cycle 23");
 	OK(!strstr(log->notes, "other text"), "what surrounds them is no other text");
 	OK(!strstr(log->notes, "cycle numbers"), "no cycle is missing");
@@ -74,7 +65,7 @@ static void test_cyclictest_lines(void)
 
 static void test_cyclictest_json(void)
 {
-	struct log_read *log = file("cyclictest_2.4.json", "cyclictest-json", 2);
+	struct log_read *log = log_file_as(folder, "cyclictest_2.4.json", "cyclictest-json", 2);
 	struct tare_row *row = &log->record[0].row;
 	IS_I64(row->n, 300, "296 in bins, the rest of the cycles beyond");
 	IS_RANGE(&row->ranked[P50], 67000, 67999, "p50: rank 150 of 140 up to 66 µs, 209 up to 67 µs");
@@ -97,7 +88,7 @@ static void test_oslat(void)
 {
 	static const char *const names[] = {"oslat_2.4.json", "oslat_2.4.txt"};
 	for (int i = 0; i < 2; i++) {
-		struct log_read *log = file(names[i], i ? "oslat-text" : "oslat", 2);
+		struct log_read *log = log_file_as(folder, names[i], i ? "oslat-text" : "oslat", 2);
 		struct tare_row *row = &log->record[0].row;
 		IS_STR(log->record[0].target, "oslat:cpu-0", "a CPU");
 		IS_I64(row->n, 57245001, "its histogram");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/divisor.h"
 
 enum { PAIRS = 65536 };
 enum { FRAGMENT_DEPTH = 3 }; /* fragments inside of fragments: tunnels */
@@ -161,16 +162,6 @@ void feed_free(struct feed *feed)
 	free(feed);
 }
 
-static int64_t divisor(int64_t one, int64_t other)
-{
-	while (other) {
-		int64_t rest = one % other;
-		one = other;
-		other = rest;
-	}
-	return one;
-}
-
 static int see_number(struct feed *feed, const struct stamp *stamp, struct tare_err *err)
 {
 	if (!feed->numbers)
@@ -208,7 +199,8 @@ static void see_stamp(struct feed *feed, const struct stamp *stamp)
 	struct feed_seen *seen = &feed->seen;
 	int64_t ps = stamp->time.picoseconds;
 	if (seen->stamp_step_ps == 0 || ps % seen->stamp_step_ps)
-		seen->stamp_step_ps = divisor(ps ? ps : PS_PER_SECOND, seen->stamp_step_ps);
+		seen->stamp_step_ps = (int64_t)common_divisor(
+			(uint64_t)(ps ? ps : PS_PER_SECOND), (uint64_t)seen->stamp_step_ps);
 	seen->degraded += (stamp->flags & STAMP_DEGRADED) != 0;
 	seen->holdover += (stamp->flags & STAMP_HOLDOVER) != 0;
 	seen->local += (stamp->flags & STAMP_LOCAL) != 0;

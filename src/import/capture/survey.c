@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Observing times. The divisor shrinks a few times and then costs one division a frame. */
 #include "import/capture/survey.h"
+#include "base/divisor.h"
 
 enum { SECONDS_1990 = 631152000, DAY_SECONDS = 86400, STILL_FRAMES = 10 };
 
@@ -9,16 +10,6 @@ static void note(struct survey_list *list, uint64_t number)
 	if (list->count < SURVEY_NUMBERS)
 		list->first[list->count] = number;
 	list->count++;
-}
-
-static int64_t divisor(int64_t one, int64_t other)
-{
-	while (other) {
-		int64_t rest = one % other;
-		one = other;
-		other = rest;
-	}
-	return one;
 }
 
 void survey_begin(struct survey *survey, int64_t now_seconds)
@@ -67,7 +58,8 @@ void survey_add(struct survey *survey, const struct capture_frame *frame)
 	if (!possible)
 		note(&survey->implausible, frame->number);
 	if (survey->step_ps == 0 || time.picoseconds % survey->step_ps)
-		survey->step_ps = divisor(time.picoseconds ? time.picoseconds : PS_PER_SECOND, survey->step_ps);
+		survey->step_ps = (int64_t)common_divisor(
+			(uint64_t)(time.picoseconds ? time.picoseconds : PS_PER_SECOND), (uint64_t)survey->step_ps);
 	if (survey->timed++ && capture_time_before(time, survey->previous)) {
 		int64_t back_ps = capture_time_ps(survey->previous, time);
 		note(&survey->backwards, frame->number);

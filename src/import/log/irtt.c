@@ -16,6 +16,7 @@
 #include "import/document.h"
 #include "import/formats.h"
 #include "import/printed.h"
+#include "lib/known_time.h"
 
 static const struct tare_origin irtt_origin = {.quantity = TARE_QUANTITY_RTT,
 	.clock = TARE_CLOCK_MONOTONIC,
@@ -84,14 +85,6 @@ static struct trip trip_of(const json_t *json)
 	return trip;
 }
 
-static int64_t less(int64_t a, int64_t b)
-{
-	int64_t difference;
-	if (a == TARE_NO_TIME || b == TARE_NO_TIME || __builtin_sub_overflow(a, b, &difference))
-		return TARE_NO_TIME;
-	return difference;
-}
-
 /*
  * The slot a send belongs to. Its timers wake early by what they were late before; a quarter of the interval is more than
  * that, so what is sent later in an interval was late for its beginning (and irtt passes over the slot behind it). No slot
@@ -99,7 +92,7 @@ static int64_t less(int64_t a, int64_t b)
  */
 static int64_t slot_of(const struct grid *grid, int64_t sent_ns, int64_t last_slot)
 {
-	int64_t since = less(sent_ns, grid->start_mono_ns);
+	int64_t since = known_difference(sent_ns, grid->start_mono_ns);
 	if (since == TARE_NO_TIME || grid->interval_ns <= 0)
 		return -1;
 	int64_t slot = since < 0 ? 0 : since / grid->interval_ns;
@@ -121,7 +114,7 @@ static int add_skipped(struct piece *piece, const struct grid *grid, int64_t slo
 
 static int put_stage(struct piece *piece, enum tare_stage stage, int64_t ns, int64_t origin_ns, struct tare_err *err)
 {
-	int64_t on_axis_ns = less(ns, origin_ns);
+	int64_t on_axis_ns = known_difference(ns, origin_ns);
 	return on_axis_ns == TARE_NO_TIME ? 0 : piece_stage(piece, piece->count - 1, stage, on_axis_ns, err);
 }
 
@@ -215,8 +208,8 @@ static int note_offset(struct import *import, const json_t *trips, struct tare_e
 	json_array_foreach(trips, i, json)
 	{
 		struct trip trip = trip_of(json);
-		int64_t there = less(trip.peer_rx_wall_ns, trip.sent_wall_ns);
-		int64_t home = less(trip.received_wall_ns, trip.peer_tx_wall_ns);
+		int64_t there = known_difference(trip.peer_rx_wall_ns, trip.sent_wall_ns);
+		int64_t home = known_difference(trip.received_wall_ns, trip.peer_tx_wall_ns);
 		if (there == TARE_NO_TIME || home == TARE_NO_TIME)
 			continue;
 		send += (double)there;
@@ -248,7 +241,7 @@ static int note_figures(struct import *import, const json_t *root, const struct 
 		bool path = document->both && piece->given_ns[TARE_SPAN_PATH];
 		const int64_t *sent = piece->at_ns[TARE_STAGE_USER_TX], *got = piece->at_ns[TARE_STAGE_USER_RX];
 		values_ns[i] = path		? piece->given_ns[TARE_SPAN_PATH][i]
-			       : sent && got ? less(got[i], sent[i])
+			       : sent && got ? known_difference(got[i], sent[i])
 					     : TARE_NO_TIME;
 	}
 	AUTO_CLEANUP(ranked_end) struct ranked ranked = {0};

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "import/document.h"
 #include "import/formats.h"
+#include "lib/sample_columns.h"
 
 enum { COLUMNS = 80 };
 enum goes { TO_NONE, TO_RUN, TO_ROUND, TO_LABEL, TO_TARGET, TO_FATE, TO_DUE, TO_SPAN, TO_CPU, TO_FLAGS, TO_REASON };
@@ -20,13 +21,6 @@ struct place {
 	enum goes goes;
 	int index;
 };
-
-static const char *const flag_names[] = {"no_kernel_tx", "no_kernel_rx", "no_nic_tx", "no_nic_rx", "impossible",
-	"clock_step", "truncated", "injected", "skipped", "batched", "duplicated", "reordered", "guessed"};
-static const char *const cpu_names[TARE_CPU_PLACES] = {[TARE_CPU_TX] = "cpu_tx",
-	[TARE_CPU_RX] = "cpu_rx",
-	[TARE_CPU_PEER_RX] = "cpu_peer_rx",
-	[TARE_CPU_PEER_TX] = "cpu_peer_tx"};
 
 static bool is_csv(const char *text)
 {
@@ -60,7 +54,7 @@ static struct place place_of(struct field_text name)
 			return (struct place){plain[i].goes, 0};
 	}
 	for (int i = 0; i < TARE_CPU_PLACES; i++) {
-		if (field_is(name, cpu_names[i]))
+		if (field_is(name, sample_cpu_names[i]))
 			return (struct place){TO_CPU, i};
 	}
 	for (int span = 0; span < TARE_SPAN_COUNT; span++) {
@@ -150,8 +144,8 @@ static uint16_t flags_of(struct field_text field)
 		size_t bytes = 0;
 		while (at + bytes < field.bytes && field.at[at + bytes] != ' ')
 			bytes++;
-		for (size_t i = 0; i < sizeof(flag_names) / sizeof(flag_names[0]); i++) {
-			if (field_is((struct field_text){field.at + at, bytes}, flag_names[i]))
+		for (size_t i = 0; i < SAMPLE_FLAG_NAMES; i++) {
+			if (field_is((struct field_text){field.at + at, bytes}, sample_flag_names[i]))
 				flags = (uint16_t)(flags | 1u << i);
 		}
 		at += bytes + 1;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/divisor.h"
 #include "base/text.h"
 
 const struct tare_origin wakeup_bins = {.quantity = TARE_QUANTITY_WAKEUP,
@@ -30,16 +31,6 @@ int wakeup_column(struct pieces *pieces, struct wakeup *wakeup, const char *name
 		return -1;
 	wakeup->column[wakeup->count++] = (struct wakeup_column){.piece = piece};
 	return 0;
-}
-
-static uint64_t divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
 }
 
 /* The bin `at` of one unit; how wide it really is shows at the end. */
@@ -83,7 +74,7 @@ int wakeup_row(struct pieces *pieces, struct wakeup *wakeup, const struct line *
 			return -1;
 	}
 	wakeup->last = at > wakeup->last ? at : wakeup->last;
-	wakeup->step = divisor(wakeup->step, at);
+	wakeup->step = common_divisor(wakeup->step, at);
 	return 0;
 }
 
