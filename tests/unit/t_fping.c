@@ -186,6 +186,9 @@ static void test_bad(void)
 	refused(GOOD "h : [1], 64 bytes, 1e400 ms (0.030 avg, 0% loss)\n", "'log':2: is too large");
 	refused(GOOD "h : [1], 64 bytes, NaN ms (0.030 avg, 0% loss)\n", "'log':2: is not a number (NaN)");
 	refused(GOOD "h : [9007199254740993], 64 bytes, 0.1 ms (0.030 avg, 0% loss)\n", "'log':2: a jump in the numbers");
+	struct log_read *timeless = log_as("h : [0], 64 bytes, 0.1 ms (0.1 avg, 0% loss)\nh : [1], 64 bytes, ms (0.1 avg, 0% loss)\n", "fping", 1);
+	IS_I64(timeless->record[0].row.n, 1, "an answer without its time is none");
+	free(timeless);
 	refused("h : xmt/rcv/%loss = 3/3/0%, min/avg/max = 0.1/0.1/0.1\n", "fping's summary only");
 	refused("CHART fping.h_packets '' 'FPing Packets' packets 'h' fping.packets line 110020 1\nBEGIN fping.h_packets\nSET xmt = 3\n"
 		"END\n", "fping's figures for netdata (-N) only");

@@ -87,7 +87,7 @@ static bool read_reply(const char *at, struct fping_line *line)
 		reply->kind = FPING_LOST;
 		return true;
 	}
-	const char *bytes = strstr(at, " bytes, "), *end = bytes ? strstr(bytes, " ms") : NULL;
+	const char *bytes = strstr(at, " bytes, "), *end = bytes ? strstr(bytes + 8, " ms") : NULL;
 	if (!end)
 		return false;
 	bool foreign = reply->kind == FPING_FOREIGN || strstr(at, "[<- ") || strstr(at, "(SRC ");
