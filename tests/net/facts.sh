@@ -38,7 +38,8 @@ wait_udp in_b 8620
 wait_said echo 'authenticated, serving facts'
 ok $? "the responder says that it serves them" "$(cat echo.out)"
 measure right "stamp://$B4:8620" --key-file key --rounds 2
-is "$?" 0 "a run ends well"
+status=$?
+ended right "a run"
 ok "$([ "$(facts right "$B4" "round IS NULL AND moment = 'start'")" -gt 200 ]; echo $?)" "all of the peer's facts are kept" "$(noted right)"
 is "$(facts right "$B4" "round IS NOT NULL AND key = 'snapshot.hash'")" 4 "and what moved at the start and the end of both rounds"
 is "$(noted right)" "" "nothing was missing"

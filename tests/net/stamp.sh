@@ -47,7 +47,9 @@ for family in $families; do
 	background echo in_b "$TARE" echo "stamp://$host:8620" --key-file key --json
 	wait_udp in_b 8620
 	measure "right$family" "stamp://$host:8620" --key-file key --timeout 20s
-	is "$? $(fates "right$family.tare")" "0 answered 50 " "IPv$family, the same key: every request answered"
+	status=$?
+	ended "right$family" "IPv$family, the same key"
+	is "$(fates "right$family.tare")" "answered 50 " "every request answered"
 	measure "wrong$family" "stamp://$host:8620" --key-file other
 	is "$? $(fates "wrong$family.tare")" "4 lost 50 " "another key: none"
 	measure "plain$family" "stamp://$host:8620"
@@ -71,7 +73,9 @@ background counting in_b "$TARE" echo "stamp://$B4:8621" --stateful
 wait_udp in_b 8621
 in_b "$TARE" inspect -o peer.jsonl >/dev/null 2>&1
 measure followed "stamp://$B4:8621" --reply-dscp 46 --clock-bound 1s --peer-facts peer.jsonl --timeout 20s
-is "$? $(fates followed.tare)" "0 answered 50 " "a reflector that counts: every request answered"
+status=$?
+ended followed "a reflector that counts"
+is "$(fates followed.tare)" "answered 50 " "every request answered"
 if command -v sqlite3 >/dev/null 2>&1; then
 	ok "$(told followed.tare | grep -q 'replies here with DSCP 46 and ECN 0'; echo $?)" "replies come with the DSCP asked for" "$(told followed.tare)"
 	ok "$(told followed.tare | grep -q 'it told afterwards when they really left, used for [1-9]'; echo $?)" "and with the send time of the one before"

@@ -25,7 +25,8 @@ wait_udp in_b 8621
 
 in_a "$TARE" run "udp://$B4:7000" --sizes 64,512,1472 --rates 500/s,1k/s --stop-loss none --count 50 --rounds 2 \
 	--timeout 200ms -o grid.tare >grid.txt 2>&1
-ok $? "two sizes at two rates, twice" "$(cat grid.txt)"
+status=$?
+ended grid "two sizes at two rates, twice"
 is "$(cells grid.tare label payload_bytes rate_asked | sed 6q)" "size=64 rate=500/s 64 500
 size=64 rate=1k/s 64 1000
 size=512 rate=500/s 512 500
@@ -55,7 +56,8 @@ ok "$(grep -q 'sweep ends' lossy.txt; [ $? -eq 1 ]; echo $?)" "unless nothing is
 for schedule in poisson burst:7; do
 	in_a "$TARE" run "udp://$B4:7000" --schedule "$schedule" --every 1ms --count 200 --seed 5 --rounds 2 --timeout 200ms \
 		-o "$schedule.tare" >schedule.txt 2>&1
-	ok $? "schedule $schedule" "$(cat schedule.txt)"
+	status=$?
+	ended schedule "schedule $schedule"
 	is "$(cells "$schedule.tare" schedule n | sort -u)" "$schedule 200
 $schedule 400" "stat tells the schedule $schedule, and every request is answered"
 done
