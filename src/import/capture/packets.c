@@ -206,8 +206,11 @@ static void fill_protocol(struct packet_at *line)
 	const struct layers *layers = &line->packet->layers;
 	char *buffer = line->protocol;
 	size_t room = sizeof(line->protocol);
+	buffer[0] = '\0';
+	if (!(layers->has & LAYERS_IP) && layers->ethertype == 0)
+		return;
 	if (!(layers->has & LAYERS_IP))
-		snprintf(buffer, room, layers->ethertype ? "0x%04x" : "", layers->ethertype);
+		snprintf(buffer, room, "0x%04x", layers->ethertype);
 	else if (layers->protocol == PROTOCOL_UDP)
 		snprintf(buffer, room, "udp");
 	else if (layers->protocol == PROTOCOL_TCP)
