@@ -279,7 +279,7 @@ void mk_lda(struct mk_frame *frame, struct mk_time time, const struct mk_lda *ld
 		mk_put_u16(frame, lda->sequence);
 	else
 		put_little(frame, lda->sequence, 2);
-	put_u8(frame, lda->dissected ? lda->device | lda->damaged << 7 : lda->device << 1 | lda->damaged);
+	put_u8(frame, lda->dissected ? lda->device | (unsigned)lda->damaged << 7 : lda->device << 1 | lda->damaged);
 	put_u8(frame, 33 << 2 | 1);
 	put_u8(frame, lda->port | lda->speed << 6);
 	for (int i = 0; i < 10; i++)
