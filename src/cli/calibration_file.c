@@ -257,7 +257,7 @@ static int refuse_key(const char *path, const struct calibration_key *key, const
 	struct tare_err *err)
 {
 	const struct tare_trial *like = key->like;
-	char rate[32] = "any rate", bytes[40] = "", with_rate[48] = "";
+	char rate[32] = "any rate", bytes[40] = "", with_rate[48] = "", with_size[40] = "";
 	if (file->other_class)
 		return tare_fail(err, TARE_E_USAGE,
 			"'%s' was calibrated on %s, this is measured on %s: each class of CPU has its own spread", path,
@@ -267,11 +267,13 @@ static int refuse_key(const char *path, const struct calibration_key *key, const
 		format_rate(1e9 / (double)like->interval_ns, rate, sizeof rate);
 		snprintf(with_rate, sizeof with_rate, " --rate %s", rate);
 	}
-	if (like && like->payload_bytes)
+	if (like && like->payload_bytes) {
 		snprintf(bytes, sizeof bytes, " with %u bytes", like->payload_bytes);
+		snprintf(with_size, sizeof with_size, " --size %u", like->payload_bytes);
+	}
 	return tare_fail(err, TARE_E_USAGE,
-		"'%s' holds no calibration of %s at %s%s: tare calibrate %s%s -o %s makes one", path,
-		like ? like->url : "anything", rate, bytes, like ? like->url : "TARGET", with_rate, path);
+		"'%s' holds no calibration of %s at %s%s: tare calibrate %s%s%s -o %s makes one", path,
+		like ? like->url : "anything", rate, bytes, like ? like->url : "TARGET", with_rate, with_size, path);
 }
 
 int calibration_file_open(const char *path, const struct tare_rules *rules, const struct tare_figure *figures,

@@ -192,11 +192,12 @@ static int stall_limit_of(const struct run_config *options, const struct session
 	*ret_limit_ns = options->stall_limit_ns;
 	if (!options->calibration || options->stall_limit_ns)
 		return 0;
-	if (config->url_count != 1 || config->step_count > 1)
+	if (config->url_count != 1 || config->step_count > 0)
 		return tare_fail(err, TARE_E_USAGE, "--calibration knows one target, rate and size: it goes with one TARGET "
 			"and neither --sizes, --rates nor --source-ports; --stall-limit goes with all");
 	struct tare_trial like = calibration_like(
 		config->urls[0], config->every_ns, config->warmup, kind, sizeof kind);
+	like.payload_bytes = (uint32_t)config->payload_bytes;
 	const struct calibration_key key = {.like = &like, .cpu_class = cpu_class_of(config->cpu)};
 	if (calibration_stall_limit(options->calibration, &key, ret_limit_ns, err) < 0)
 		return -1;
